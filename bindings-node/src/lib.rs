@@ -1,0 +1,1 @@
+//! The Node.js binding of the warpline engine.

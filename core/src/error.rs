@@ -1,0 +1,136 @@
+//! The error catalogue: every error a caller can meet, its stable code and what the reader sees.
+//!
+//! Messages name files, keys and shapes, never a value. They are one lower-case sentence without a
+//! full stop; what to do about it is in [`Error::hint`].
+
+use std::path::{Path, PathBuf};
+
+use crate::json::ParseError;
+use crate::schema::{Issue, issue::issues_text};
+
+/// The result of an operation that can meet an [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An operation was refused or could not be finished.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The plugin root cannot be used.
+    #[error("cannot read plugin root {path}: {code}", path = path.display())]
+    PluginRoot {
+        /// The resolved path.
+        path: PathBuf,
+        /// The errno name: ENOENT, ENOTDIR, EACCES.
+        code: String,
+    },
+    /// The plugin root was given as an empty string.
+    #[error("the plugin root is an empty string")]
+    EmptyPluginRoot,
+    /// A document of the home is not JSON.
+    #[error("{path} is {source}", path = path.display())]
+    NotJson {
+        /// The file.
+        path: PathBuf,
+        /// Where the text stops being JSON.
+        source: ParseError,
+    },
+    /// A document of the home has the wrong shape.
+    #[error("{path} is not valid: {issues}", path = path.display(), issues = issues_text(issues))]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, path by path.
+        issues: Vec<Issue>,
+    },
+    /// `engine-state.json` was written by a newer build.
+    #[error(
+        "{path} has schema_version {found}, and this build is older than this file: it knows versions up to {known}",
+        path = path.display()
+    )]
+    NewerState {
+        /// The file.
+        path: PathBuf,
+        /// The version in the file.
+        found: f64,
+        /// The newest version this build knows.
+        known: u32,
+    },
+    /// The operating system refused to read or write a file.
+    #[error("cannot {action} {path}: {source}", path = path.display())]
+    File {
+        /// What was tried: "read", "write", "lock", "remove", "create".
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// Another advance is running on this home.
+    #[error("another advance is running on this home: {holder} ({path})", path = path.display())]
+    RunLocked {
+        /// The lock file.
+        path: PathBuf,
+        /// Run id, process id and start of the holder, as far as its lock file tells.
+        holder: String,
+    },
+    /// Another process kept the state lock for too long.
+    #[error("{path} was held by another process for {seconds} seconds", path = path.display())]
+    StateLockTimeout {
+        /// The lock file.
+        path: PathBuf,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// An option of a call is not usable.
+    #[error("option `{option}` must be {expected}")]
+    Option {
+        /// The option's name.
+        option: &'static str,
+        /// The shape that would be right.
+        expected: String,
+    },
+    /// The host went away or answered something that is no answer.
+    #[error("the plugin host failed: {message}")]
+    Host {
+        /// What happened.
+        message: String,
+    },
+}
+
+impl Error {
+    /// The stable code, the same in every language.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::PluginRoot { .. } | Self::EmptyPluginRoot => "ERR_WARPLINE_PLUGIN_ROOT",
+            Self::NotJson { .. } => "ERR_WARPLINE_NOT_JSON",
+            Self::Invalid { .. } => "ERR_WARPLINE_INVALID",
+            Self::NewerState { .. } => "ERR_WARPLINE_NEWER_STATE",
+            Self::File { .. } => "ERR_WARPLINE_FILE",
+            Self::RunLocked { .. } => "ERR_WARPLINE_LOCKED",
+            Self::StateLockTimeout { .. } => "ERR_WARPLINE_STATE_LOCK",
+            Self::Option { .. } => "ERR_WARPLINE_OPTION",
+            Self::Host { .. } => "ERR_WARPLINE_HOST",
+        }
+    }
+
+    /// What the reader can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::PluginRoot { .. } | Self::EmptyPluginRoot => {
+                Some("create the directory, or name another one with --plugins")
+            }
+            Self::NotJson { .. } | Self::Invalid { .. } => {
+                Some("mend the file by hand; nothing was written")
+            }
+            Self::NewerState { .. } => Some("upgrade warpline; nothing was written"),
+            Self::RunLocked { .. } => Some("wait for it to end, or stop that process"),
+            Self::StateLockTimeout { .. } => Some("try again; nothing was written"),
+            Self::File { .. } | Self::Option { .. } | Self::Host { .. } => None,
+        }
+    }
+
+    /// A [`Error::File`] for use with `map_err`.
+    pub fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { action, path, source }
+    }
+}

@@ -1,0 +1,336 @@
+//! Reads JSON text with JavaScript's rules: `JSON.parse` accepts it exactly when this does.
+
+use super::string::push_surrogate;
+use super::{JsString, Map, Value};
+
+/// Text that is not JSON.
+///
+/// It carries the position alone: the text may hold a secret, so nothing of it is ever shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not valid JSON at line {line}, column {column}")]
+pub struct ParseError {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+/// A container under construction.
+enum Frame {
+    Array(Vec<Value>),
+    Object(Vec<(JsString, Value)>, JsString),
+}
+
+/// Parses one JSON value with nothing but white space around it.
+///
+/// # Errors
+///
+/// The position of the first byte that cannot continue a JSON text.
+pub fn parse(text: &str) -> Result<Value, ParseError> {
+    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
+    reader.value().ok_or_else(|| reader.error())
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn error(&self) -> ParseError {
+        let mut at = self.at.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let before = &self.text[..at];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        ParseError {
+            line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+        }
+    }
+
+    /// The next byte behind white space, not consumed.
+    fn peek(&mut self) -> Option<u8> {
+        while matches!(self.bytes.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+        self.bytes.get(self.at).copied()
+    }
+
+    fn take(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    fn value(&mut self) -> Option<Value> {
+        let mut stack: Vec<Frame> = Vec::new();
+        loop {
+            let mut done = match self.peek()? {
+                b'[' => {
+                    self.at += 1;
+                    if self.peek()? == b']' {
+                        self.at += 1;
+                        Value::from(Vec::<Value>::new())
+                    } else {
+                        stack.push(Frame::Array(Vec::new()));
+                        continue;
+                    }
+                }
+                b'{' => {
+                    self.at += 1;
+                    if self.peek()? == b'}' {
+                        self.at += 1;
+                        Value::from(Map::new())
+                    } else {
+                        let key = self.key()?;
+                        stack.push(Frame::Object(Vec::new(), key));
+                        continue;
+                    }
+                }
+                _ => self.scalar()?,
+            };
+            // Hand the finished value to its container, and close containers it completes.
+            loop {
+                let Some(frame) = stack.last_mut() else {
+                    return self.peek().is_none().then_some(done);
+                };
+                let separator = self.peek()?;
+                match frame {
+                    Frame::Array(items) => {
+                        items.push(done);
+                        match separator {
+                            b',' => self.at += 1,
+                            b']' => {
+                                self.at += 1;
+                                done = Value::from(std::mem::take(items));
+                                stack.pop();
+                                continue;
+                            }
+                            _ => return None,
+                        }
+                    }
+                    Frame::Object(entries, key) => {
+                        entries.push((std::mem::take(key), done));
+                        match separator {
+                            b',' => {
+                                self.at += 1;
+                                *key = self.key()?;
+                            }
+                            b'}' => {
+                                self.at += 1;
+                                done = Value::from(entries.drain(..).collect::<Map>());
+                                stack.pop();
+                                continue;
+                            }
+                            _ => return None,
+                        }
+                    }
+                }
+                break;
+            }
+        }
+    }
+
+    fn key(&mut self) -> Option<JsString> {
+        if self.peek()? != b'"' {
+            return None;
+        }
+        let key = self.string()?;
+        self.take(b':')?;
+        Some(key)
+    }
+
+    fn scalar(&mut self) -> Option<Value> {
+        match self.peek()? {
+            b'"' => self.string().map(Value::String),
+            b't' => self.word("true", Value::Bool(true)),
+            b'f' => self.word("false", Value::Bool(false)),
+            b'n' => self.word("null", Value::Null),
+            _ => self.number().map(Value::Number),
+        }
+    }
+
+    fn word(&mut self, word: &str, value: Value) -> Option<Value> {
+        self.bytes[self.at..].starts_with(word.as_bytes()).then(|| {
+            self.at += word.len();
+            value
+        })
+    }
+
+    fn digits(&mut self) -> Option<()> {
+        let start = self.at;
+        while matches!(self.bytes.get(self.at), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        (self.at > start).then_some(())
+    }
+
+    fn number(&mut self) -> Option<f64> {
+        let start = self.at;
+        if self.bytes.get(self.at) == Some(&b'-') {
+            self.at += 1;
+        }
+        if self.bytes.get(self.at) == Some(&b'0') {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        if self.bytes.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.bytes.get(self.at), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.bytes.get(self.at), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        self.text[start..self.at].parse().ok()
+    }
+
+    /// Reads a string whose opening quote is the next byte.
+    fn string(&mut self) -> Option<JsString> {
+        self.at += 1;
+        let mut out: Vec<u8> = Vec::new();
+        let mut high: Option<u16> = None;
+        let mut run = self.at;
+        loop {
+            let byte = *self.bytes.get(self.at)?;
+            match byte {
+                b'"' | b'\\' => {
+                    if self.at > run {
+                        flush(&mut out, &mut high);
+                        out.extend_from_slice(&self.bytes[run..self.at]);
+                    }
+                    if byte == b'"' {
+                        flush(&mut out, &mut high);
+                        self.at += 1;
+                        return Some(JsString::from_wtf8(out));
+                    }
+                    self.at += 1;
+                    self.escape(&mut out, &mut high)?;
+                    run = self.at;
+                }
+                0..=0x1f => return None,
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    fn escape(&mut self, out: &mut Vec<u8>, high: &mut Option<u16>) -> Option<()> {
+        let plain = match self.bytes.get(self.at)? {
+            b'"' => b'"',
+            b'\\' => b'\\',
+            b'/' => b'/',
+            b'b' => 0x08,
+            b'f' => 0x0c,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'u' => {
+                self.at += 1;
+                return self.unit_escape(out, high);
+            }
+            _ => return None,
+        };
+        self.at += 1;
+        flush(out, high);
+        out.push(plain);
+        Some(())
+    }
+
+    fn unit_escape(&mut self, out: &mut Vec<u8>, high: &mut Option<u16>) -> Option<()> {
+        let mut unit = 0_u16;
+        for _ in 0..4 {
+            let digit = char::from(*self.bytes.get(self.at)?).to_digit(16)?;
+            unit = unit << 4 | u16::try_from(digit).ok()?;
+            self.at += 1;
+        }
+        if let (Some(first), 0xdc00..=0xdfff) = (*high, unit) {
+            *high = None;
+            let scalar = char::decode_utf16([first, unit]).next()?.ok()?;
+            out.extend_from_slice(scalar.encode_utf8(&mut [0; 4]).as_bytes());
+            return Some(());
+        }
+        flush(out, high);
+        match unit {
+            0xd800..=0xdbff => *high = Some(unit),
+            0xdc00..=0xdfff => push_surrogate(out, unit),
+            _ => {
+                let scalar = char::from_u32(unit.into())?;
+                out.extend_from_slice(scalar.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        }
+        Some(())
+    }
+}
+
+/// Writes a high surrogate that found no partner.
+fn flush(out: &mut Vec<u8>, high: &mut Option<u16>) {
+    if let Some(unit) = high.take() {
+        push_surrogate(out, unit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_json_parse_refuses_is_refused_with_its_position_alone() {
+        let bad = [
+            "",
+            " ",
+            "{",
+            "[1,]",
+            "[1 2]",
+            "{\"a\":1,}",
+            "{a:1}",
+            "01",
+            "1.",
+            ".5",
+            "+1",
+            "1e",
+            "\"\t\"",
+            "\"\\x\"",
+            "\"\\u12g4\"",
+            "nul",
+            "[1]]",
+            "NaN",
+            "'a'",
+            "\u{feff}1",
+            "-",
+            "{\"a\" 1}",
+            "\"abc",
+            "tru",
+            "1 1",
+        ];
+        for text in bad {
+            assert!(parse(text).is_err(), "{text:?} must be refused");
+        }
+        let error = parse("{\n  \"token\": hunter2\n}").expect_err("not JSON");
+        assert_eq!(error, ParseError { line: 2, column: 12 });
+        assert!(!error.to_string().contains("hunter2"));
+    }
+
+    #[test]
+    fn what_json_parse_accepts_is_kept() {
+        for (text, compact) in [
+            (" [ ] ", "[]"),
+            ("{ }", "{}"),
+            ("1e400", "null"),
+            ("-0", "0"),
+            ("12345678901234567890", "12345678901234567000"),
+            ("\"\\ud83d\\ude00\"", "\"😀\""),
+            ("\"\\ud83dx\\ude00\"", "\"\\ud83dx\\ude00\""),
+            ("\"\\ud83d\\ud83d\\ude00\"", "\"\\ud83d😀\""),
+            ("\"\\/\\u0041\"", "\"/A\""),
+            ("{\"b\":1,\"a\":2,\"b\":3}", "{\"b\":3,\"a\":2}"),
+            ("{\"b\":1,\"7\":2}", "{\"7\":2,\"b\":1}"),
+        ] {
+            assert_eq!(parse(text).expect(text).to_compact(), compact);
+        }
+    }
+}

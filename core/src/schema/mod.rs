@@ -1,0 +1,57 @@
+//! Documents in, documents or issues out. Nothing here reads a file, a clock or the environment.
+//!
+//! Every document has a type, `Type::parse(&Value) -> Result<Type, Vec<Issue>>` (all faults at once,
+//! defaults filled in, unknown keys dropped where the contract drops them) and `to_value()`, whose
+//! key order is the one the files have.
+
+pub mod engine_state;
+pub mod event;
+pub mod grant;
+pub mod issue;
+pub mod manifest;
+pub mod output;
+pub mod preferences;
+pub mod run_artifact;
+pub mod run_log;
+pub mod skill_result;
+
+pub use issue::{Issue, PathPart};
+
+/// A closed set of names: each member has one spelling, in files and in every language.
+///
+/// Generates the enum, `ALL`, `as_str`, `from_name` and `Display`.
+macro_rules! closed_set {
+    ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$variant_meta])* $variant,)+ }
+
+        impl $name {
+            /// Every member, in the documented order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The name in files.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+
+            /// The member with this name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($text => Some(Self::$variant),)+ _ => None }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.pad(self.as_str())
+            }
+        }
+
+        impl From<$name> for $crate::json::Value {
+            fn from(member: $name) -> Self {
+                Self::from(member.as_str())
+            }
+        }
+    };
+}
+pub(crate) use closed_set;
