@@ -28,15 +28,3 @@ closed_set! {
         Skipped = "skipped",
     }
 }
-
-closed_set! {
-    /// Which schedules an advance admits.
-    RunProfile {
-        /// `on_run` and `daily`.
-        Daily = "daily",
-        /// `on_run`, `daily` and `weekly`.
-        Weekly = "weekly",
-        /// `manual` alone.
-        Manual = "manual",
-    }
-}

@@ -47,6 +47,18 @@ closed_set! {
 }
 
 closed_set! {
+    /// Which schedules an advance admits.
+    RunProfile {
+        /// `on_run` and `daily`.
+        Daily = "daily",
+        /// `on_run`, `daily` and `weekly`.
+        Weekly = "weekly",
+        /// `manual` alone.
+        Manual = "manual",
+    }
+}
+
+closed_set! {
     /// How attentive the operator is; later members are less attentive.
     Tier {
         /// Interacted within two days.
