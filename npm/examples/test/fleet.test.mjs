@@ -4,13 +4,23 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { runAdvance } from 'warpline'
-import { configure, grant, lastBody, pluginsDir, proc, readJson, temporaryHome, write } from './support.mjs'
+import {
+  configure,
+  grant,
+  lastBody,
+  pluginsDir,
+  proc,
+  readJson,
+  temporaryHome,
+  write,
+} from './support.mjs'
 
 // force: the readings change faster here than any ttl.
 const advance = (options = {}) => runAdvance({ pluginsDir, force: true, ...options })
 const states = ({ plugin_states }) => Object.fromEntries([...plugin_states].sort())
 const names = (breaches) => breaches.map(({ limit }) => limit)
-const errorOf = ({ plugin_entries }, plugin) => plugin_entries.find((entry) => entry.plugin === plugin).result.errors[0]
+const errorOf = ({ plugin_entries }, plugin) =>
+  plugin_entries.find((entry) => entry.plugin === plugin).result.errors[0]
 
 async function report(home) {
   return JSON.parse(await lastBody(home, 'anomaly-watch'))
@@ -28,7 +38,10 @@ test('breaches come, stay and go', async (t) => {
   const all = ['load_per_cpu_max', 'memory_used_max_percent', 'uptime_min_seconds']
   assert.deepEqual(names(first.breached), all)
   assert.deepEqual(first.newly_breached, all)
-  assert.deepEqual(first.breached.map(({ reading }) => reading), [4.5, 95, 120])
+  assert.deepEqual(
+    first.breached.map(({ reading }) => reading),
+    [4.5, 95, 120],
+  )
   assert.ok(first.breached.every(({ since_run }) => since_run === run_id))
 
   await advance()
@@ -44,7 +57,11 @@ test('breaches come, stay and go', async (t) => {
 test('a reading equal to its limit is within it', async (t) => {
   const home = await temporaryHome(t)
   await configure(home, 'host-metrics', { source: proc('busy') })
-  await configure(home, 'anomaly-watch', { load_per_cpu_max: 4.5, memory_used_max_percent: 95, uptime_min_seconds: 120 })
+  await configure(home, 'anomaly-watch', {
+    load_per_cpu_max: 4.5,
+    memory_used_max_percent: 95,
+    uptime_min_seconds: 120,
+  })
   await advance()
   assert.deepEqual((await report(home)).breached, [])
 })
@@ -52,7 +69,12 @@ test('a reading equal to its limit is within it', async (t) => {
 test('a record that anomaly-watch did not write stops it and stays as it is', async (t) => {
   const home = await temporaryHome(t)
   await configure(home, 'host-metrics', { source: proc('busy') })
-  for (const text of ['{"disk_used_max_percent": true}', '[]', '{', '{"other": {"since": "", "since_run": ""}}']) {
+  for (const text of [
+    '{"disk_used_max_percent": true}',
+    '[]',
+    '{',
+    '{"other": {"since": "", "since_run": ""}}',
+  ]) {
     await write(home, 'state/anomaly-watch.json', text)
     const result = await advance()
     assert.equal(result.plugin_states.get('anomaly-watch'), 'failed')
@@ -115,11 +137,16 @@ test('one note for each breach, however often it is seen', async (t) => {
   const notes = (await readdir(join(home, 'notes'))).sort()
   assert.deepEqual(
     notes,
-    ['load_per_cpu_max', 'memory_used_max_percent', 'uptime_min_seconds'].map((limit) => `${limit}-${result.run_id}.md`),
+    ['load_per_cpu_max', 'memory_used_max_percent', 'uptime_min_seconds'].map(
+      (limit) => `${limit}-${result.run_id}.md`,
+    ),
   )
   const [gate] = (await readJson(home, 'state/engine-state.json')).pending_gates
   const paths = gate.plugin_result.artifacts_produced.map(({ path }) => path)
-  assert.deepEqual(paths, notes.map((note) => join(home, 'notes', note)))
+  assert.deepEqual(
+    paths,
+    notes.map((note) => join(home, 'notes', note)),
+  )
   assert.equal(gate.plugin_result.reversible, true)
   for (const path of paths) assert.ok(gate.plugin_result.undo_instruction.includes(path))
 
@@ -131,16 +158,36 @@ test('one note for each breach, however often it is seen', async (t) => {
 
 test('what another plugin wrote never becomes a path', async (t) => {
   const home = await temporaryHome(t)
-  const body = (breach) => JSON.stringify({ breached: [{ limit: 'a', reading: 1, since: '2026-01-01T00:00:00.000Z', since_run: 'r', ...breach }] })
-  const hostile = [body({ limit: '../a' }), body({ since_run: '../../a' }), body({ since_run: '.a' }), body({ limit: 5 }), '{}', 'no json']
+  const body = (breach) =>
+    JSON.stringify({
+      breached: [
+        { limit: 'a', reading: 1, since: '2026-01-01T00:00:00.000Z', since_run: 'r', ...breach },
+      ],
+    })
+  const hostile = [
+    body({ limit: '../a' }),
+    body({ since_run: '../../a' }),
+    body({ since_run: '.a' }),
+    body({ limit: 5 }),
+    '{}',
+    'no json',
+  ]
   const watch = (text) => `import { skillOk } from 'warpline/unstable-result'
 export const handler = async () => skillOk('', { artifacts_produced: [{ type: 'anomaly-report', format: 'json', body: ${JSON.stringify(text)} }] })
 `
-  await write(home, 'plugins/anomaly-watch/manifest.ts', `import { PluginManifestSchema } from 'warpline/schemas/plugin-manifest'
+  await write(
+    home,
+    'plugins/anomaly-watch/manifest.ts',
+    `import { PluginManifestSchema } from 'warpline/schemas/plugin-manifest'
 export const manifest = PluginManifestSchema.parse({ name: 'anomaly-watch', version: '1', description: '', autonomy_level: 'autonomous', ttl_hours: 1 })
-`)
+`,
+  )
   for (const file of ['manifest.ts', 'handler.ts', 'notes.ts']) {
-    await write(home, `plugins/incident-note/${file}`, await readFile(join(pluginsDir, 'incident-note', file), 'utf8'))
+    await write(
+      home,
+      `plugins/incident-note/${file}`,
+      await readFile(join(pluginsDir, 'incident-note', file), 'utf8'),
+    )
   }
   await grant(home, 'incident-note')
   for (const text of hostile) {

@@ -4,7 +4,8 @@ import { invokePlugin } from 'warpline/unstable-runtime'
 import { pluginsDir, proc, temporaryHome } from './support.mjs'
 
 const witness = { granted: false, reason: 'no-declared-side-effects' }
-const invoke = (args, options = {}) => invokePlugin('host-metrics', args, { pluginsDir, ...options }, witness)
+const invoke = (args, options = {}) =>
+  invokePlugin('host-metrics', args, { pluginsDir, ...options }, witness)
 
 test('fixed readings give a fixed Output', async (t) => {
   await temporaryHome(t)
@@ -59,7 +60,10 @@ test('a disk that is not there is named by its input', async (t) => {
 
 test('a cancelled call is cancelled, not missing data', async (t) => {
   await temporaryHome(t)
-  const { cancelled, result } = await invoke({ source: proc('quiet') }, { signal: AbortSignal.abort() })
+  const { cancelled, result } = await invoke(
+    { source: proc('quiet') },
+    { signal: AbortSignal.abort() },
+  )
   assert.equal(cancelled, true)
   assert.equal(result.status, 'failed')
 })

@@ -3,7 +3,7 @@ import { warplineHome } from 'warpline/lib/paths'
 import type { CapabilityHandlerFn } from 'warpline/unstable-capabilities'
 import { atomicWriteJson, readJsonOrNull } from 'warpline/unstable-fs'
 import { skillFailure, skillOk } from 'warpline/unstable-result'
-import { report, standing, toCurrent, toStanding, type Bounds } from './limits.ts'
+import { type Bounds, report, standing, toCurrent, toStanding } from './limits.ts'
 
 export const handler: CapabilityHandlerFn = async (manifest, args, _signal, capabilities) => {
   const failure = { phases_failed: [manifest.name] }
@@ -11,7 +11,11 @@ export const handler: CapabilityHandlerFn = async (manifest, args, _signal, capa
   if (upstream === null) return skillFailure('data_missing', 'no data from `host-metrics`', failure)
   const current = toCurrent(upstream.body)
   if (current === null) {
-    return skillFailure('parse_error', 'the body of the last `host-metrics` Output holds no readings', failure)
+    return skillFailure(
+      'parse_error',
+      'the body of the last `host-metrics` Output holds no readings',
+      failure,
+    )
   }
 
   // The runtime hands a handler no reader for its own earlier runs, so the breaches that stood are kept in this plugin's
@@ -20,7 +24,11 @@ export const handler: CapabilityHandlerFn = async (manifest, args, _signal, capa
   const path = join(warplineHome(), file)
   const before = toStanding(await readJsonOrNull(path).catch(() => undefined))
   if (before === null) {
-    return skillFailure('parse_error', `file \`${file}\` of the home is not the record that \`${manifest.name}\` keeps`, failure)
+    return skillFailure(
+      'parse_error',
+      `file \`${file}\` of the home is not the record that \`${manifest.name}\` keeps`,
+      failure,
+    )
   }
 
   const now = { since: new Date().toISOString(), since_run: capabilities.caller.runId }
@@ -31,7 +39,9 @@ export const handler: CapabilityHandlerFn = async (manifest, args, _signal, capa
     {
       phases_completed: [manifest.name],
       data_freshness: { 'host-metrics': upstream.produced_at ?? now.since },
-      artifacts_produced: [{ type: 'anomaly-report', format: 'json', body: JSON.stringify(result) }],
+      artifacts_produced: [
+        { type: 'anomaly-report', format: 'json', body: JSON.stringify(result) },
+      ],
     },
   )
 }

@@ -1,6 +1,10 @@
 // The rules: which reading each limit watches, and what changed since the last look.
 
-export type LimitName = 'load_per_cpu_max' | 'memory_used_max_percent' | 'disk_used_max_percent' | 'uptime_min_seconds'
+export type LimitName =
+  | 'load_per_cpu_max'
+  | 'memory_used_max_percent'
+  | 'disk_used_max_percent'
+  | 'uptime_min_seconds'
 export type Bounds = Record<LimitName, number>
 export type Current = Record<LimitName, number>
 /** When a standing breach was first seen, and by which run. */
@@ -27,7 +31,11 @@ export function report(current: Current, bounds: Bounds, before: Standing, now: 
   const breached = LIMITS.filter((limit) => isBreached(limit, current[limit], bounds[limit]))
   return {
     // The bounds stay out: they are configuration, and a report ends up in run logs.
-    breached: breached.map((limit) => ({ limit, reading: current[limit], ...(before[limit] ?? now) })),
+    breached: breached.map((limit) => ({
+      limit,
+      reading: current[limit],
+      ...(before[limit] ?? now),
+    })),
     newly_breached: breached.filter((limit) => before[limit] === undefined),
     cleared: LIMITS.filter((limit) => before[limit] !== undefined && !breached.includes(limit)),
   }
@@ -35,7 +43,9 @@ export function report(current: Current, bounds: Bounds, before: Standing, now: 
 
 /** What the next run compares with. */
 export function standing({ breached }: Report): Standing {
-  return Object.fromEntries(breached.map(({ limit, since, since_run }) => [limit, { since, since_run }]))
+  return Object.fromEntries(
+    breached.map(({ limit, since, since_run }) => [limit, { since, since_run }]),
+  )
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -25,7 +25,11 @@ function parse(body: string | undefined): unknown {
 }
 
 export function duration(seconds: number): string {
-  const [days, hours, minutes] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60]
+  const [days, hours, minutes] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3600) % 24,
+    Math.floor(seconds / 60) % 60,
+  ]
   return `${days} d ${hours} h ${minutes} min`
 }
 
@@ -38,10 +42,20 @@ export function hostLines(output: OutputRecord): string[] | null {
     at(body, 'disk', 'used_percent'),
     at(body, 'uptime_seconds'),
   ]
-  if (typeof load !== 'number' || typeof memory !== 'number' || typeof disk !== 'number' || typeof uptime !== 'number') {
+  if (
+    typeof load !== 'number' ||
+    typeof memory !== 'number' ||
+    typeof disk !== 'number' ||
+    typeof uptime !== 'number'
+  ) {
     return null
   }
-  return [`- Load per processor: ${load}`, `- Memory used: ${memory} %`, `- Disk used: ${disk} %`, `- Up for: ${duration(uptime)}`]
+  return [
+    `- Load per processor: ${load}`,
+    `- Memory used: ${memory} %`,
+    `- Disk used: ${disk} %`,
+    `- Up for: ${duration(uptime)}`,
+  ]
 }
 
 /** Null where the Output is not what anomaly-watch produces. */
@@ -50,7 +64,10 @@ export function limitLines(output: OutputRecord): string[] | null {
   const [breached, cleared] = [at(body, 'breached'), at(body, 'cleared')]
   if (!Array.isArray(breached) || !Array.isArray(cleared)) return null
   const lines = [
-    ...breached.map((breach) => `- Breached: ${String(at(breach, 'limit'))} (${String(at(breach, 'reading'))}), since ${String(at(breach, 'since'))}`),
+    ...breached.map(
+      (breach) =>
+        `- Breached: ${String(at(breach, 'limit'))} (${String(at(breach, 'reading'))}), since ${String(at(breach, 'since'))}`,
+    ),
     ...cleared.map((limit) => `- Cleared: ${String(limit)}`),
   ]
   return lines.length > 0 ? lines : ['- All within their limits']
@@ -68,7 +85,8 @@ const SECTIONS: readonly (readonly [name: string, title: string, lines: Section]
 ]
 
 function section(name: string, title: string, lines: Section, { output, run }: Upstream): string[] {
-  const content = output === null ? [`no data from ${name}`] : (lines(output) ?? [`unreadable data from ${name}`])
+  const content =
+    output === null ? [`no data from ${name}`] : (lines(output) ?? [`unreadable data from ${name}`])
   // A record stays when a later run produced none; saying how that run ended tells the reader how far to trust it.
   const ending = run === null || run === 'success' ? [] : ['', `Last run of ${name}: ${run}`]
   return [`## ${title}`, '', ...content, ...ending, '']
@@ -76,5 +94,9 @@ function section(name: string, title: string, lines: Section, { output, run }: U
 
 /** The page. A plugin nobody has data from is named, not left out. */
 export function digest(upstream: (name: string) => Upstream): string {
-  return ['# Daily digest', '', ...SECTIONS.flatMap(([name, title, lines]) => section(name, title, lines, upstream(name)))].join('\n')
+  return [
+    '# Daily digest',
+    '',
+    ...SECTIONS.flatMap(([name, title, lines]) => section(name, title, lines, upstream(name))),
+  ].join('\n')
 }

@@ -2,7 +2,12 @@ import type { CapabilityHandlerFn } from 'warpline/unstable-capabilities'
 import { skillOk } from 'warpline/unstable-result'
 import { digest } from './digest.ts'
 
-export const handler: CapabilityHandlerFn = async (manifest, _args, _signal, { caller, dependencies }) => {
+export const handler: CapabilityHandlerFn = async (
+  manifest,
+  _args,
+  _signal,
+  { caller, dependencies },
+) => {
   const upstream = (name: string) => ({
     output: dependencies.lastOutput(caller, name),
     run: dependencies.lastRun(caller, name),
@@ -12,9 +17,14 @@ export const handler: CapabilityHandlerFn = async (manifest, _args, _signal, { c
     return producedAt === undefined ? [] : [[name, producedAt] as const]
   })
   const missing = manifest.dependencies.length - dates.length
-  return skillOk(missing === 0 ? 'all parts present' : `${missing} of ${manifest.dependencies.length} parts without data`, {
-    phases_completed: [manifest.name],
-    data_freshness: Object.fromEntries(dates),
-    artifacts_produced: [{ type: 'digest', format: 'markdown', body: digest(upstream) }],
-  })
+  return skillOk(
+    missing === 0
+      ? 'all parts present'
+      : `${missing} of ${manifest.dependencies.length} parts without data`,
+    {
+      phases_completed: [manifest.name],
+      data_freshness: Object.fromEntries(dates),
+      artifacts_produced: [{ type: 'digest', format: 'markdown', body: digest(upstream) }],
+    },
+  )
 }

@@ -8,9 +8,9 @@ import {
   parseLoadavg,
   parseMeminfo,
   parseUptime,
+  type Space,
   space,
   toReadings,
-  type Space,
 } from './readings.ts'
 
 // What stops this plugin without being its fault: it becomes a failed result, anything else is thrown on.
@@ -61,7 +61,8 @@ async function readDisk(source: string, path: string, signal: AbortSignal): Prom
     throw missing('input `disk_path`', error)
   })
   const measured = space(stats.blocks * stats.bsize, stats.bavail * stats.bsize)
-  if (measured === null) throw new NoReading('data_missing', 'input `disk_path` is on a file system without a size')
+  if (measured === null)
+    throw new NoReading('data_missing', 'input `disk_path` is on a file system without a size')
   return measured
 }
 
@@ -82,11 +83,14 @@ export const handler: CapabilityHandlerFn = async (manifest, args, signal) => {
       {
         phases_completed: [manifest.name],
         data_freshness: { readings: new Date().toISOString() },
-        artifacts_produced: [{ type: 'host-metrics', format: 'json', body: JSON.stringify(readings) }],
+        artifacts_produced: [
+          { type: 'host-metrics', format: 'json', body: JSON.stringify(readings) },
+        ],
       },
     )
   } catch (error) {
-    if (error instanceof NoReading) return skillFailure(error.code, error.message, { phases_failed: [manifest.name] })
+    if (error instanceof NoReading)
+      return skillFailure(error.code, error.message, { phases_failed: [manifest.name] })
     throw error
   }
 }

@@ -23,6 +23,10 @@ export const manifest = PluginManifestSchema.parse({
     },
   },
   outputs: {
-    readings: { type: 'host-metrics', description: 'All readings of one moment', temporality: 'replace' },
+    readings: {
+      type: 'host-metrics',
+      description: 'All readings of one moment',
+      temporality: 'replace',
+    },
   },
 })

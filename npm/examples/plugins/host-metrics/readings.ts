@@ -57,7 +57,13 @@ export function usedPercent({ total_bytes, free_bytes }: Space): number {
 }
 
 /** Puts the parts together and adds what is derived from them. */
-export function toReadings(load: Load, cpus: number, memory: Space, disk: Space, uptime: number): Readings {
+export function toReadings(
+  load: Load,
+  cpus: number,
+  memory: Space,
+  disk: Space,
+  uptime: number,
+): Readings {
   return {
     load: { ...load, cpus, one_per_cpu: Math.round((load.one / cpus) * 100) / 100 },
     memory: { ...memory, used_percent: usedPercent(memory) },

@@ -19,10 +19,15 @@ async function exists(path: string): Promise<boolean> {
 export const handler: CapabilityHandlerFn = async (manifest, _args, signal, capabilities) => {
   const failure = { phases_failed: [manifest.name] }
   const upstream = capabilities.dependencies.lastOutput(capabilities.caller, 'anomaly-watch')
-  if (upstream === null) return skillFailure('data_missing', 'no data from `anomaly-watch`', failure)
+  if (upstream === null)
+    return skillFailure('data_missing', 'no data from `anomaly-watch`', failure)
   const breaches = toBreaches(upstream.body)
   if (breaches === null) {
-    return skillFailure('parse_error', 'the body of the last `anomaly-watch` Output holds no breaches', failure)
+    return skillFailure(
+      'parse_error',
+      'the body of the last `anomaly-watch` Output holds no breaches',
+      failure,
+    )
   }
 
   const folder = join(warplineHome(), 'notes')
@@ -56,5 +61,7 @@ export const handler: CapabilityHandlerFn = async (manifest, _args, signal, capa
       ...(paths.length > 0 && { reversible: true, undo_instruction: `delete ${paths.join(', ')}` }),
     },
   )
-  return stopped === undefined ? result : { ...result, ...failure, status: 'partial', phases_completed: [] }
+  return stopped === undefined
+    ? result
+    : { ...result, ...failure, status: 'partial', phases_completed: [] }
 }

@@ -12,6 +12,10 @@ export const manifest = PluginManifestSchema.parse({
   max_retries: 0,
   dependencies: ['anomaly-watch'],
   outputs: {
-    note: { type: 'incident-note', description: 'A file under notes/ of the home', temporality: 'versioned' },
+    note: {
+      type: 'incident-note',
+      description: 'A file under notes/ of the home',
+      temporality: 'versioned',
+    },
   },
 })
