@@ -5,6 +5,8 @@
 NODE ?= node
 NATIVE := npm/native/warpline.node
 LIBRARY := target/debug/$(if $(filter Darwin,$(shell uname -s)),libwarpline_node.dylib,libwarpline_node.so)
+# What biome checks under tests/; the vectors beside them keep the form they came in.
+SCRIPTS := run.mjs support.mjs bench demo docs packaging
 INSTALLED := npm/node_modules/.installed
 
 help: ## Say what can be made
@@ -30,6 +32,7 @@ lint: setup ## Check format and rules of every language
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cd npm && npm run --silent lint
+	cd npm && npx --no-install biome check --config-path=. $(SCRIPTS:%=../tests/%)
 	cd npm && npx --no-install tsc -p examples/tsconfig.json
 
 demo: build ## Run four plugins on the readings of this machine, with one limit breached
@@ -37,7 +40,8 @@ demo: build ## Run four plugins on the readings of this machine, with one limit 
 
 bench: setup ## Time a fleet of 300 plugins against plain Node.js
 	cargo build --workspace --locked --release
-	WARPLINE_BENCH_BINDING=$(subst debug,release,$(LIBRARY)) $(NODE) tests/bench/fleet.mjs
+	cp $(subst debug,release,$(LIBRARY)) target/release/warpline.node
+	WARPLINE_NATIVE=$(CURDIR)/target/release/warpline.node $(NODE) tests/bench/fleet.mjs
 
 clean: ## Remove everything that was built or installed
 	rm -rf target npm/node_modules npm/native
