@@ -25,6 +25,12 @@ const suites = [
     cwd: npmDir,
   })),
   {
+    name: 'scenarios',
+    command: process.execPath,
+    args: ['--test', 'tests/scenarios/two-nodes.mjs', 'tests/scenarios/interrupt.mjs'],
+    cwd: root,
+  },
+  {
     name: 'packed package',
     command: process.execPath,
     args: ['--test', 'tests/packaging/packed.mjs'],
