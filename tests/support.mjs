@@ -1,7 +1,7 @@
 // What the scripts under tests/ share: where things lie, and how a command is run and shown.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
@@ -44,6 +44,3 @@ export function run(
 export function account({ status, signal, stdout, stderr }) {
   return `${signal ? `killed by ${signal}` : `exit ${status}`}\n${stdout}${stderr}`
 }
-
-/** The directory of a program, to be put first on a PATH. */
-export const directoryOf = (program) => dirname(program)

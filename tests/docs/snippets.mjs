@@ -26,7 +26,7 @@ import { account, bin, environment, npmDir, root, run } from '../support.mjs'
 const RUNNABLE = ['ts', 'js', 'mjs', 'json', 'sh', 'text']
 
 /** The fences of a page: {language, word, exit, path, text, line}. */
-export function fences(page) {
+function fences(page) {
   const found = []
   for (const match of page.matchAll(/^```(\w*)([^\n]*)\n(.*?)^```$/gms)) {
     const words = match[2].trim().split(/\s+/).filter(Boolean)

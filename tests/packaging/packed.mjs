@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { account, directoryOf, environment, nodes, npmDir, run } from '../support.mjs'
+import { account, environment, nodes, npmDir, run } from '../support.mjs'
 
 const EXIT_WITHIN_MS = 20_000
 const CONTENTS =
@@ -173,7 +173,7 @@ process.stdout.write(JSON.stringify(codes))
   test(`${version}: the command says what it can do, and refuses what it cannot`, () => {
     const command = join(project, 'node_modules', '.bin', 'warpline')
     const env = environment(join(project, 'no-home'), {
-      PATH: `${directoryOf(node)}:${process.env.PATH}`,
+      PATH: `${dirname(node)}:${process.env.PATH}`,
     })
     const help = run(command, ['--help'], { cwd: project, env, timeout: EXIT_WITHIN_MS })
     assert.equal(help.status, 0, account(help))

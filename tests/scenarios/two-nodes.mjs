@@ -29,7 +29,7 @@ function settle(text) {
     .replaceAll(/\d{4}-\d\d-\d\dT\d{9}Z-[0-9a-f]{8}/g, '<run>')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<instant>')
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uuid>')
-    .replaceAll(/("(?:elapsed|duration)_ms": ?)\d+/g, '$1<ms>')
+    .replaceAll(/((?:elapsed|duration)_ms\\?":\s*)\d+/g, '$1<ms>')
 }
 
 /** Every file that the steps left, as [path, text], settled. Two runs must use one path: it is in the files. */
