@@ -86,7 +86,7 @@ impl Engine {
             return Err(Error::Option { option: "concurrency", expected });
         }
         let paths = options.paths.resolve(environment)?;
-        let roster = self.roster(&paths.plugins).await?;
+        let roster = self.roster(&paths.plugins, operation).await?;
         for text in &roster.warnings {
             self.host.notify(operation, Notice::Warning { text: text.clone() });
         }

@@ -25,6 +25,7 @@ impl Engine {
     /// Calls the handler once and waits for whatever comes first.
     pub(super) async fn attempt(
         &self,
+        operation: u64,
         request: Request,
         timeout_ms: f64,
         cancel: &CancellationToken,
@@ -32,7 +33,7 @@ impl Engine {
         if cancel.is_cancelled() {
             return Ending::Cancelled;
         }
-        let mut call = self.calls.start(request);
+        let mut call = self.calls.start(operation, request);
         // An abort decides before a result that arrives at the same moment.
         tokio::select! {
             biased;

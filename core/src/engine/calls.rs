@@ -38,7 +38,7 @@ impl Calls {
     }
 
     /// Starts a call. Dropping what is returned before the answer came aborts the call.
-    pub(super) fn start(&self, request: Request) -> OpenCall<'_> {
+    pub(super) fn start(&self, operation: u64, request: Request) -> OpenCall<'_> {
         let (sender, answer) = oneshot::channel();
         let id = self.with(|open| {
             open.last += 1;
@@ -46,7 +46,7 @@ impl Calls {
             open.last
         });
         // The host may answer before `start` returns: the entry is there already.
-        self.host.start(id, request);
+        self.host.start(id, operation, request);
         OpenCall { calls: self, id, answer, reason: Some(AbortReason::Dropped) }
     }
 }

@@ -93,7 +93,7 @@ impl Engine {
         let run_id = options.run_id()?;
         let paths = options.paths.resolve(environment)?;
         let started = self.clock.now();
-        let loaded = match self.load_one(&paths.plugins, plugin).await {
+        let loaded = match self.load_one(&paths.plugins, plugin, operation).await {
             Ok(loaded) => loaded,
             Err(message) => {
                 let code = ErrorCode::DependencyUnavailable;
@@ -205,7 +205,8 @@ impl Engine {
             let mut request = request.clone();
             request.attempt = number;
             let request = Request::Attempt(Box::new(request));
-            let ending = self.attempt(request, manifest.timeout_ms, job.cancel).await;
+            let ending =
+                self.attempt(job.operation, request, manifest.timeout_ms, job.cancel).await;
             let timed_out = matches!(ending, Ending::TimedOut);
             let mut cancelled = matches!(ending, Ending::Cancelled);
             let mut result = result_of(ending, plugin, secrets);
@@ -256,7 +257,8 @@ impl Engine {
     /// Imports the handler; the error is what a reader sees.
     async fn load_handler(&self, job: &Job<'_>, module: &PluginModule) -> Result<(), JsString> {
         let request = Request::LoadHandler { plugin: module.clone() };
-        match self.attempt(request, job.plugin.manifest.timeout_ms, job.cancel).await {
+        match self.attempt(job.operation, request, job.plugin.manifest.timeout_ms, job.cancel).await
+        {
             Ending::Answered(Ok(_)) => Ok(()),
             Ending::Answered(Err(thrown)) => Err(thrown.message),
             Ending::TimedOut => Err("the handler did not load within its timeout".into()),

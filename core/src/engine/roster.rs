@@ -1,6 +1,7 @@
 //! The plugins of a root: which there are, and the manifest of each.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
@@ -64,8 +65,8 @@ pub struct LoadReport {
 
 impl Engine {
     /// Loads every manifest under a plugin root. Writes nothing, never fails.
-    pub async fn load_manifests(self: &std::sync::Arc<Self>, root: &Path) -> LoadReport {
-        match self.roster(root).await {
+    pub async fn load_manifests(self: &Arc<Self>, root: &Path, operation: u64) -> LoadReport {
+        match self.roster(root, operation).await {
             Ok(roster) => LoadReport { roster, root_error: None },
             Err(Error::PluginRoot { path, code }) => {
                 LoadReport { roster: Roster::default(), root_error: Some((path, code)) }
@@ -82,7 +83,7 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::PluginRoot`] or [`Error::EmptyPluginRoot`] when the root cannot be read.
-    pub(super) async fn roster(self: &std::sync::Arc<Self>, root: &Path) -> Result<Roster> {
+    pub(super) async fn roster(self: &Arc<Self>, root: &Path, operation: u64) -> Result<Roster> {
         let mut roster = Roster::default();
         let mut imports: JoinSet<(JsString, Result<LoadedPlugin, String>)> = JoinSet::new();
         let mut loaded: Vec<(JsString, Result<LoadedPlugin, String>)> = Vec::new();
@@ -95,7 +96,7 @@ impl Engine {
             let engine = self.clone();
             imports.spawn(async move {
                 let name = candidate.name.clone();
-                (name, engine.import_manifest(candidate).await)
+                (name, engine.import_manifest(candidate, operation).await)
             });
         }
         while let Some(import) = imports.join_next().await {
@@ -118,12 +119,13 @@ impl Engine {
         &self,
         root: &Path,
         plugin: &JsString,
+        operation: u64,
     ) -> Result<LoadedPlugin, String> {
         let found = plugins::roster(root).map_err(|error| error.to_string())?;
         let candidate = found.candidates.into_iter().find(|found| found.name == *plugin);
         let failure = found.failures.into_iter().find(|(name, _)| name == plugin);
         let loaded = match (candidate, failure) {
-            (Some(candidate), _) => self.import_manifest(candidate).await,
+            (Some(candidate), _) => self.import_manifest(candidate, operation).await,
             (None, Some((_, reason))) => Err(reason),
             (None, None) => {
                 return Err(format!("no plugin named `{plugin}` under {}", root.display()));
@@ -132,11 +134,15 @@ impl Engine {
         loaded.map_err(|reason| format!("plugin `{plugin}` does not load: {reason}"))
     }
 
-    async fn import_manifest(&self, candidate: Candidate) -> Result<LoadedPlugin, String> {
+    async fn import_manifest(
+        &self,
+        candidate: Candidate,
+        operation: u64,
+    ) -> Result<LoadedPlugin, String> {
         let name = candidate.name.clone();
         let module = module(name.clone(), candidate.directory.clone());
         let request = Request::LoadManifests { plugins: vec![module] };
-        let mut call = self.calls.start(request);
+        let mut call = self.calls.start(operation, request);
         let answer = tokio::select! {
             answer = call.answer() => answer,
             () = tokio::time::sleep(MANIFEST_TIMEOUT) => {

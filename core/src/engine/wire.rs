@@ -12,10 +12,7 @@ use crate::schema::engine_state::PluginRun;
 use crate::schema::issue::issues_text;
 use crate::schema::manifest::{MAX_RETRIES, RunProfile};
 
-use super::{
-    AdvanceOptions, AttemptRequest, InvokeOptions, Notice, PathOverrides, PluginModule, Request,
-    Witness,
-};
+use super::{AdvanceOptions, InvokeOptions, Notice, PathOverrides, PluginModule, Request, Witness};
 
 fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
     members.into_iter().collect::<Map>().into()
@@ -33,36 +30,40 @@ impl PluginModule {
 }
 
 impl Request {
-    /// `{kind: "load_manifests", plugins}`, `{kind: "load_handler", plugin}` or
-    /// `{kind: "attempt", plugin, attempt, invocation, manifest, args, context, capture}`.
-    pub fn to_value(&self) -> Value {
+    /// `{kind: "manifests", operation, plugins}`, `{kind: "handler", operation, plugin}` or
+    /// `{kind: "attempt", operation, plugin, attempt, invocation, manifest, args, context, capture}`.
+    pub fn to_value(&self, operation: u64) -> Value {
+        let operation = counter(operation);
         match self {
-            Self::LoadManifests { plugins } => {
-                let plugins: Vec<Value> = plugins.iter().map(PluginModule::to_value).collect();
-                object([("kind", "load_manifests".into()), ("plugins", plugins.into())])
-            }
-            Self::LoadHandler { plugin } => {
-                object([("kind", "load_handler".into()), ("plugin", plugin.to_value())])
-            }
-            Self::Attempt(request) => request.to_value(),
+            Self::LoadManifests { plugins } => object([
+                ("kind", "manifests".into()),
+                ("operation", operation),
+                ("plugins", plugins.iter().map(PluginModule::to_value).collect::<Vec<_>>().into()),
+            ]),
+            Self::LoadHandler { plugin } => object([
+                ("kind", "handler".into()),
+                ("operation", operation),
+                ("plugin", plugin.to_value()),
+            ]),
+            Self::Attempt(request) => object([
+                ("kind", "attempt".into()),
+                ("operation", operation),
+                ("plugin", request.plugin.to_value()),
+                ("attempt", request.attempt.into()),
+                ("invocation", counter(request.invocation)),
+                ("manifest", request.manifest.clone()),
+                ("args", request.args.clone()),
+                ("context", request.context.clone()),
+                ("capture", request.capture.into()),
+            ]),
         }
     }
 }
 
-impl AttemptRequest {
-    #[allow(clippy::cast_precision_loss)]
-    fn to_value(&self) -> Value {
-        object([
-            ("kind", "attempt".into()),
-            ("plugin", self.plugin.to_value()),
-            ("attempt", self.attempt.into()),
-            ("invocation", (self.invocation as f64).into()),
-            ("manifest", self.manifest.clone()),
-            ("args", self.args.clone()),
-            ("context", self.context.clone()),
-            ("capture", self.capture.into()),
-        ])
-    }
+/// Counters stay far below 2^53, where a double stops being exact.
+#[allow(clippy::cast_precision_loss)]
+fn counter(number: u64) -> Value {
+    Value::Number(number as f64)
 }
 
 impl Notice {

@@ -41,7 +41,7 @@ pub struct FakeHost {
 }
 
 impl Host for FakeHost {
-    fn start(&self, id: CallId, request: Request) {
+    fn start(&self, id: CallId, _operation: u64, request: Request) {
         let engine = self.engine.get().and_then(Weak::upgrade).expect("the engine lives");
         match request {
             Request::LoadManifests { plugins } => {
