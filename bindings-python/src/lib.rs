@@ -1,0 +1,5 @@
+//! x
+use pyo3::prelude::*;
+/// m
+#[pymodule]
+mod _native {}
