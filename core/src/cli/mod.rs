@@ -1,1 +1,6 @@
-//! Placeholder line replaced by the module's owner.
+//! The command line: verbs become typed commands, commands become reports.
+
+pub mod args;
+pub mod text;
+pub mod usage;
+pub mod writer;
