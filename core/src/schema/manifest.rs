@@ -2,7 +2,8 @@
 
 use crate::json::{JsString, Map, Record, Value};
 
-use super::closed_set;
+use super::shape::{self, Faults, Fields, Place};
+use super::{Issue, closed_set, is_prototype_member};
 
 closed_set! {
     /// An effect that a plugin declares and a human approves.
@@ -98,6 +99,9 @@ closed_set! {
     }
 }
 
+/// The most retries that a manifest or a call may ask for.
+pub const MAX_RETRIES: u32 = 10;
+
 /// A validated manifest, defaults filled in.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // the fields are those of the runtime spec, by name
@@ -119,7 +123,7 @@ pub struct Manifest {
     pub max_retries: u32,
     /// Milliseconds, 0 to 60000.
     pub retry_delay_ms: f64,
-    /// Absent and empty are different things.
+    /// Absent and empty are different things. Each holds `description` and maybe `is_default`.
     pub actions: Option<Map>,
     /// An integer of at least 1.
     pub max_parallelism: f64,
@@ -148,4 +152,144 @@ pub struct OutputDeclaration {
     pub description: Option<JsString>,
     /// What a re-run does to it.
     pub temporality: Temporality,
+}
+
+impl Manifest {
+    /// Reads a manifest as written, fills in the defaults and drops what nobody knows.
+    ///
+    /// # Errors
+    ///
+    /// Every fault, with its path.
+    pub fn parse(value: &Value) -> Result<Self, Vec<Issue>> {
+        shape::document(value, read)
+    }
+
+    /// The whole document, in the order that files have.
+    pub fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("name", &self.name);
+        map.insert("version", &self.version);
+        map.insert("description", &self.description);
+        map.insert("inputs", shape::record_value(&self.inputs, Input::to_value));
+        map.insert("outputs", shape::record_value(&self.outputs, OutputDeclaration::to_value));
+        map.insert("capabilities", self.capabilities.clone());
+        map.insert("schedule", self.schedule);
+        map.insert("autonomy_level", self.autonomy_level);
+        map.insert("side_effects", self.side_effects.clone());
+        map.insert("secrets", self.secrets.clone());
+        map.insert("ttl_hours", self.ttl_hours);
+        map.insert("dependencies", self.dependencies.clone());
+        map.insert("timeout_ms", self.timeout_ms);
+        map.insert("max_retries", self.max_retries);
+        map.insert("retry_delay_ms", self.retry_delay_ms);
+        map.insert_some("actions", self.actions.clone());
+        map.insert("max_parallelism", self.max_parallelism);
+        map.insert("min_tier", self.min_tier);
+        map.into()
+    }
+}
+
+impl Input {
+    fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("type", self.kind);
+        map.insert("required", self.required);
+        map.insert_some("default", self.default.clone());
+        map.insert_some("description", self.description.as_ref());
+        map.into()
+    }
+}
+
+impl OutputDeclaration {
+    fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("type", &self.kind);
+        map.insert_some("description", self.description.as_ref());
+        map.insert("temporality", self.temporality);
+        map.into()
+    }
+}
+
+fn read(place: Place<'_>, faults: &mut Faults) -> Option<Manifest> {
+    let mut fields = Fields::of(place, faults)?;
+    let name = fields.required("name", read_name);
+    let version = fields.required("version", shape::non_empty);
+    let description = fields.required("description", shape::string);
+    let inputs = fields.or("inputs", Record::new(), shape::record(read_input));
+    let outputs = fields.or("outputs", Record::new(), shape::record(read_output));
+    let capabilities = fields.or("capabilities", Vec::new(), shape::list(shape::string));
+    let schedule = fields.or("schedule", Schedule::OnRun, shape::member);
+    let autonomy_level = fields.required("autonomy_level", shape::member);
+    let side_effects = fields.or("side_effects", Vec::new(), shape::list(shape::member));
+    let secrets = fields.or("secrets", Vec::new(), shape::list(shape::string));
+    let ttl_hours = fields.required("ttl_hours", read_ttl);
+    let dependencies = fields.or("dependencies", Vec::new(), shape::list(shape::string));
+    let timeout_ms = fields.or("timeout_ms", 60_000.0, shape::integer_from(1.0));
+    let max_retries = fields.or("max_retries", 1, shape::count(0, MAX_RETRIES));
+    let retry_delay_ms = fields.or("retry_delay_ms", 2000, shape::count(0, 60_000));
+    let actions = fields.optional("actions", shape::record(read_action));
+    let max_parallelism = fields.or("max_parallelism", 1.0, shape::integer_from(1.0));
+    let min_tier = fields.or("min_tier", Tier::Normal, shape::member);
+    Some(Manifest {
+        name: name?,
+        version: version?,
+        description: description?,
+        inputs: inputs?,
+        outputs: outputs?,
+        capabilities: capabilities?,
+        schedule: schedule?,
+        autonomy_level: autonomy_level?,
+        side_effects: side_effects?,
+        secrets: secrets?,
+        ttl_hours: ttl_hours?,
+        dependencies: dependencies?,
+        timeout_ms: timeout_ms?,
+        max_retries: max_retries?,
+        retry_delay_ms: retry_delay_ms?.into(),
+        actions: actions?.map(|actions| actions.into_iter().collect()),
+        max_parallelism: max_parallelism?,
+        min_tier: min_tier?,
+    })
+}
+
+fn read_name(place: Place<'_>, faults: &mut Faults) -> Option<JsString> {
+    let name = shape::non_empty(place, faults)?;
+    if is_prototype_member(&name) {
+        return faults.add("a name that JavaScript objects do not inherit");
+    }
+    Some(name)
+}
+
+fn read_ttl(place: Place<'_>, faults: &mut Faults) -> Option<f64> {
+    match place {
+        Some(Value::Number(hours)) if hours.is_finite() && *hours > 0.0 => Some(*hours),
+        _ => faults.add("a number greater than 0"),
+    }
+}
+
+fn read_input(place: Place<'_>, faults: &mut Faults) -> Option<Input> {
+    let mut fields = Fields::of(place, faults)?;
+    let kind = fields.required("type", shape::member);
+    let required = fields.or("required", true, shape::boolean);
+    let default = fields.optional("default", shape::anything);
+    let description = fields.optional("description", shape::string);
+    Some(Input { kind: kind?, required: required?, default: default?, description: description? })
+}
+
+fn read_output(place: Place<'_>, faults: &mut Faults) -> Option<OutputDeclaration> {
+    let mut fields = Fields::of(place, faults)?;
+    let kind = fields.required("type", shape::string);
+    let description = fields.optional("description", shape::string);
+    let temporality = fields.or("temporality", Temporality::Replace, shape::member);
+    Some(OutputDeclaration { kind: kind?, description: description?, temporality: temporality? })
+}
+
+fn read_action(place: Place<'_>, faults: &mut Faults) -> Option<Value> {
+    let mut fields = Fields::of(place, faults)?;
+    let description = fields.required("description", shape::string);
+    let is_default = fields.optional("is_default", shape::boolean);
+    let mut map = Map::new();
+    map.insert("description", description?);
+    map.insert_some("is_default", is_default?);
+    Some(map.into())
 }

@@ -4,6 +4,9 @@
 //! defaults filled in, unknown keys dropped where the contract drops them) and `to_value()`, whose
 //! key order is the one the files have.
 
+pub mod acknowledgement;
+pub mod builders;
+pub mod config;
 pub mod engine_state;
 pub mod event;
 pub mod grant;
@@ -11,11 +14,27 @@ pub mod issue;
 pub mod manifest;
 pub mod output;
 pub mod preferences;
+pub mod prototype;
+pub mod redact;
 pub mod run_artifact;
 pub mod run_log;
+mod shape;
 pub mod skill_result;
 
 pub use issue::{Issue, PathPart};
+pub use prototype::is_prototype_member;
+
+/// What every closed set can do, for code that reads any of them.
+pub(crate) trait ClosedSet: Copy + 'static {
+    /// Every member, in the documented order.
+    fn members() -> &'static [Self];
+
+    /// The name in files.
+    fn name(self) -> &'static str;
+
+    /// The member with this name.
+    fn find(name: &str) -> Option<Self>;
+}
 
 /// A closed set of names: each member has one spelling, in files and in every language.
 ///
@@ -44,6 +63,20 @@ macro_rules! closed_set {
         impl std::fmt::Display for $name {
             fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 out.pad(self.as_str())
+            }
+        }
+
+        impl $crate::schema::ClosedSet for $name {
+            fn members() -> &'static [Self] {
+                Self::ALL
+            }
+
+            fn name(self) -> &'static str {
+                self.as_str()
+            }
+
+            fn find(name: &str) -> Option<Self> {
+                Self::from_name(name)
             }
         }
 

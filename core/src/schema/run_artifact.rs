@@ -1,8 +1,9 @@
 //! `runs/<run_id>.json` of one direct invocation (runtime spec, section 5).
 
-use crate::json::JsString;
+use crate::json::{JsString, Map, Value};
 
-use super::closed_set;
+use super::shape::{self, Faults, Fields, Place};
+use super::{Issue, closed_set};
 
 closed_set! {
     /// How one attempt ended.
@@ -69,4 +70,92 @@ pub struct RunArtifact {
     pub cancelled: bool,
     pub timed_out: bool,
     pub retried: bool,
+}
+
+impl RunArtifact {
+    /// Reads the document.
+    ///
+    /// # Errors
+    ///
+    /// Every fault, with its path.
+    pub fn parse(value: &Value) -> Result<Self, Vec<Issue>> {
+        shape::document(value, read)
+    }
+
+    /// The whole document, in the order that files have.
+    pub fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("run_id", &self.run_id);
+        map.insert("plugin", &self.plugin);
+        map.insert("started_at", &self.started_at);
+        map.insert("completed_at", self.completed_at.as_ref());
+        map.insert("status", self.status);
+        map.insert("summary", &self.summary);
+        map.insert("user_initiated", self.user_initiated);
+        map.insert("attempts", shape::list_value(&self.attempts, Attempt::to_value));
+        map.insert("final_error", self.final_error.as_ref());
+        map.insert("cancelled", self.cancelled);
+        map.insert("timed_out", self.timed_out);
+        map.insert("retried", self.retried);
+        map.into()
+    }
+}
+
+impl Attempt {
+    /// The attempt, in the order that files have.
+    pub fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("attempt", self.attempt);
+        map.insert("started_at", &self.started_at);
+        map.insert("elapsed_ms", self.elapsed_ms);
+        map.insert("status", self.status);
+        map.insert("error", self.error.as_ref());
+        map.into()
+    }
+}
+
+fn read(place: Place<'_>, faults: &mut Faults) -> Option<RunArtifact> {
+    let mut fields = Fields::of(place, faults)?;
+    let run_id = fields.required("run_id", shape::string);
+    let plugin = fields.required("plugin", shape::string);
+    let started_at = fields.required("started_at", shape::string);
+    let completed_at = fields.nullable("completed_at", shape::string);
+    let status = fields.required("status", shape::member);
+    let summary = fields.required("summary", shape::string);
+    let user_initiated = fields.or("user_initiated", false, shape::boolean);
+    let attempts = fields.or("attempts", Vec::new(), shape::list(read_attempt));
+    let final_error = fields.nullable("final_error", shape::string);
+    let cancelled = fields.or("cancelled", false, shape::boolean);
+    let timed_out = fields.or("timed_out", false, shape::boolean);
+    let retried = fields.or("retried", false, shape::boolean);
+    Some(RunArtifact {
+        run_id: run_id?,
+        plugin: plugin?,
+        started_at: started_at?,
+        completed_at: completed_at?,
+        status: status?,
+        summary: summary?,
+        user_initiated: user_initiated?,
+        attempts: attempts?,
+        final_error: final_error?,
+        cancelled: cancelled?,
+        timed_out: timed_out?,
+        retried: retried?,
+    })
+}
+
+fn read_attempt(place: Place<'_>, faults: &mut Faults) -> Option<Attempt> {
+    let mut fields = Fields::of(place, faults)?;
+    let attempt = fields.required("attempt", shape::count(1, u32::MAX));
+    let started_at = fields.required("started_at", shape::string);
+    let elapsed_ms = fields.required("elapsed_ms", shape::number);
+    let status = fields.required("status", shape::member);
+    let error = fields.nullable("error", shape::string);
+    Some(Attempt {
+        attempt: attempt?,
+        started_at: started_at?,
+        elapsed_ms: elapsed_ms?,
+        status: status?,
+        error: error?,
+    })
 }

@@ -1,0 +1,213 @@
+//! Takes declared credentials out of whatever a plugin said, before anything reads or keeps it.
+
+use crate::json::{JsString, Value};
+
+/// What stands in place of a credential.
+const MARK: &str = "[redacted]";
+
+/// A copy of `value` in which no string value holds a secret any more. Keys stay as they are.
+///
+/// Secrets are tried longest first, those of one length in the order given. Each replaces its
+/// occurrences from left to right in text that no earlier secret replaced; text that was inserted
+/// is never searched, nor is text across it.
+pub fn redact(value: &Value, secrets: &[JsString]) -> Value {
+    let needles = needles(secrets);
+    let mut result = value.clone();
+    if needles.is_empty() {
+        return result;
+    }
+    let mut open = vec![&mut result];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) => {
+                if let Some(redacted) = replace(text, &needles) {
+                    *text = redacted;
+                }
+            }
+            Value::Array(list) => open.extend(list.as_mut_slice()),
+            Value::Object(object) => open.extend(object.values_mut()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    result
+}
+
+/// A text without its secrets; see [`redact`].
+pub fn redact_text(text: &JsString, secrets: &[JsString]) -> JsString {
+    replace(text, &needles(secrets)).unwrap_or_else(|| text.clone())
+}
+
+/// A secret prepared for searching.
+///
+/// The search runs over UTF-16 units, as JavaScript's does: half of a pair is found where it
+/// stands, and what is inserted between two halves keeps them apart.
+struct Needle {
+    units: Vec<u16>,
+    /// For each prefix, the length of its longest proper border (Knuth, Morris and Pratt), so that
+    /// the search never goes back, whatever a plugin puts in its text.
+    borders: Vec<usize>,
+}
+
+fn needles(secrets: &[JsString]) -> Vec<Needle> {
+    let mut needles: Vec<_> = secrets
+        .iter()
+        .filter(|secret| !secret.is_empty())
+        .map(|secret| Needle::new(secret.to_utf16()))
+        .collect();
+    needles.sort_by_key(|needle| std::cmp::Reverse(needle.units.len()));
+    needles
+}
+
+impl Needle {
+    fn new(units: Vec<u16>) -> Self {
+        let mut needle = Self { borders: vec![0; units.len()], units };
+        let mut matched = 0;
+        for at in 1..needle.units.len() {
+            matched = needle.step(matched, needle.units[at]);
+            needle.borders[at] = matched;
+        }
+        needle
+    }
+
+    /// How much of the needle is matched after one more unit, when `matched` units were before.
+    fn step(&self, mut matched: usize, unit: u16) -> usize {
+        while matched > 0 && self.units.get(matched) != Some(&unit) {
+            matched = self.borders[matched - 1];
+        }
+        if self.units.get(matched) == Some(&unit) { matched + 1 } else { matched }
+    }
+
+    /// Splits untouched pieces of the text at each occurrence; the occurrences become cuts.
+    fn cut(&self, text: &[u16], pieces: &mut Vec<(usize, usize)>, cuts: &mut Vec<(usize, usize)>) {
+        let mut left = Vec::with_capacity(pieces.len());
+        for (start, end) in pieces.drain(..) {
+            let (mut kept, mut matched) = (start, 0);
+            for (at, unit) in text.iter().enumerate().take(end).skip(start) {
+                matched = self.step(matched, *unit);
+                if matched == self.units.len() {
+                    let found = at + 1 - matched;
+                    left.push((kept, found));
+                    cuts.push((found, at + 1));
+                    (kept, matched) = (at + 1, 0);
+                }
+            }
+            left.push((kept, end));
+        }
+        left.retain(|(start, end)| start < end);
+        *pieces = left;
+    }
+}
+
+/// The text with every secret replaced; `None` where there is none.
+fn replace(text: &JsString, needles: &[Needle]) -> Option<JsString> {
+    let units = text.to_utf16();
+    let mut pieces = vec![(0, units.len())];
+    let mut cuts = Vec::new();
+    for needle in needles {
+        needle.cut(&units, &mut pieces, &mut cuts);
+    }
+    if cuts.is_empty() {
+        return None;
+    }
+    cuts.sort_unstable();
+    let mut out = Vec::with_capacity(units.len());
+    let mut kept = 0;
+    for (start, end) in cuts {
+        out.extend_from_slice(&units[kept..start]);
+        out.extend(MARK.encode_utf16());
+        kept = end;
+    }
+    out.extend_from_slice(&units[kept..]);
+    Some(JsString::from_utf16(&out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str, secrets: &[&str]) -> String {
+        let secrets: Vec<JsString> = secrets.iter().map(|secret| (*secret).into()).collect();
+        redact_text(&text.into(), &secrets).to_text()
+    }
+
+    #[test]
+    fn the_longest_secret_goes_first_and_inserted_text_is_never_searched() {
+        assert_eq!(text("abcdef abc", &["abc", "abcdef"]), "[redacted] [redacted]");
+        assert_eq!(
+            text("abcx", &["bcx", "abc"]),
+            "a[redacted]",
+            "longest means declaration order in ties"
+        );
+        assert_eq!(text("abcx", &["abc", "bcx"]), "[redacted]x");
+        assert_eq!(text("tok", &["tok", "redacted", "["]), "[redacted]");
+        assert_eq!(
+            text("alongb", &["long", "ab"]),
+            "a[redacted]b",
+            "text across it is not searched"
+        );
+        assert_eq!(text("aXXd]", &["XX", "]d", "d]"]), "a[redacted][redacted]");
+        assert_eq!(text("", &["a", ""]), "");
+        assert_eq!(text("same", &[""]), "same");
+    }
+
+    #[test]
+    fn occurrences_are_taken_from_left_to_right_without_overlap() {
+        assert_eq!(text("ababa", &["aba"]), "[redacted]ba");
+        assert_eq!(text("aabaabaaab", &["aabaaab"]), "aab[redacted]");
+        assert_eq!(text("aaaa", &["aa"]), "[redacted][redacted]");
+    }
+
+    #[test]
+    fn length_counts_utf16_units_as_javascript_does() {
+        // Three bytes but one unit against two bytes and two units.
+        assert_eq!(text("日ab", &["日a", "ab"]), "[redacted]b");
+        assert_eq!(text("a日b", &["日", "a日"]), "[redacted]b");
+        assert_eq!(text("日xy", &["日x", "xy"]), "[redacted]y");
+        assert_eq!(text("日xyz", &["日x", "xyz"]), "日[redacted]");
+    }
+
+    #[test]
+    fn halves_of_a_pair_are_found_and_never_joined_by_a_replacement() {
+        let low = JsString::from_utf16(&[0xde00]);
+        let cut = redact_text(&"a😀".into(), &[low]);
+        let mut expected = vec![0x61, 0xd83d];
+        expected.extend(MARK.encode_utf16());
+        assert_eq!(cut.to_utf16(), expected);
+        let halves = JsString::from_utf16(&[0xd83d, 0x78, 0xde00]);
+        let mut expected = vec![0xd83d];
+        expected.extend(MARK.encode_utf16());
+        expected.push(0xde00);
+        assert_eq!(redact_text(&halves, &["x".into()]).to_utf16(), expected);
+        assert_eq!(text("😀", &["😀"]), MARK);
+    }
+
+    #[test]
+    fn keys_stay_and_the_original_is_untouched() {
+        let value = crate::json::parse(r#"{"tok":["tok",{"a":"x tok"}],"n":1}"#).expect("json");
+        let before = value.to_compact();
+        let expected = r#"{"tok":["[redacted]",{"a":"x [redacted]"}],"n":1}"#;
+        assert_eq!(redact(&value, &["tok".into()]).to_compact(), expected);
+        assert_eq!(value.to_compact(), before);
+    }
+
+    #[test]
+    fn a_hostile_text_costs_no_more_than_its_length() {
+        let secret = JsString::from("a".repeat(20_000) + "b");
+        let body = JsString::from("a".repeat(2_000_000));
+        let start = std::time::Instant::now();
+        assert_eq!(redact_text(&body, &[secret]), body);
+        // Going back after each mismatch would take 4 * 10^10 steps, minutes at best.
+        assert!(start.elapsed().as_secs() < 20);
+        let many = JsString::from("x ".repeat(200_000));
+        let marked = redact_text(&many, &["x".into(), "y".into(), " ".into()]);
+        assert_eq!(marked.utf8_len(), 400_000 * MARK.len());
+    }
+
+    #[test]
+    fn depth_is_no_limit() {
+        let depth = 100_000;
+        let deep = "[".repeat(depth) + "\"tok\"" + &"]".repeat(depth);
+        let value = crate::json::parse(&deep).expect("json");
+        assert!(redact(&value, &["tok".into()]).to_compact().contains("[\"[redacted]\"]"));
+    }
+}
