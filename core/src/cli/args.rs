@@ -4,12 +4,9 @@ use clap::ArgMatches;
 
 use crate::clock::Instant;
 use crate::json::{JsString, Map};
-use crate::schema::manifest::RunProfile;
+use crate::schema::manifest::{MAX_RETRIES, RunProfile};
 
 use super::usage::{self, Refusal};
-
-/// The most retries that may be asked for.
-const MAX_RETRIES: u32 = 10;
 
 /// What the command line asks for.
 #[derive(Clone, Debug, PartialEq)]
