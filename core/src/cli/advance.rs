@@ -100,10 +100,8 @@ fn render(result: &AdvanceResult, dry_run: bool) -> String {
         row(entry.status.as_str(), &entry.plugin, &format!(" — {summary}{took}"))
     });
     lines.extend(entries);
-    let has_entry =
-        |name: &JsString| result.plugin_entries.iter().any(|entry| entry.plugin == *name);
     for (name, state) in &result.plugin_states {
-        if *state == PluginState::Pending && !has_entry(name) {
+        if *state == PluginState::Pending {
             lines.push(row("pending", name, ""));
         }
     }

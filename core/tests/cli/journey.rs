@@ -8,11 +8,14 @@ use tokio_util::sync::CancellationToken;
 use warpline_core::cli::writer::Writer;
 use warpline_core::cli::{Io, Package, run};
 use warpline_core::clock::Instant;
+use warpline_core::decide::denial::proposal_fingerprint;
 use warpline_core::engine::{
     AbortReason, CallId, Clock, Engine, Host, HostFailure, Notice, Request,
 };
 use warpline_core::home::Environment;
 use warpline_core::json::{Map, Value, parse};
+use warpline_core::schema::engine_state::EngineState;
+use warpline_core::schema::manifest::Manifest;
 
 use crate::support::{NOW, Ran};
 
@@ -193,4 +196,102 @@ async fn run_leaves_an_artifact_and_no_state() {
     assert_eq!(unknown.code, 1);
     assert_eq!(unknown.err, "hint: did you mean `mail`?\n");
     assert!(unknown.out.contains("mial send failed: "), "{}", unknown.out);
+}
+
+/// A plugin's manifest in a home that tests every guard.
+fn manifest_fields(name: &str) -> &'static str {
+    match name {
+        "weekly-one" => r#","schedule":"weekly""#,
+        "tiered" => r#","min_tier":"normal""#,
+        "watched" => r#","autonomy_level":"supervised""#,
+        "by-hand" => r#","autonomy_level":"manual""#,
+        "dep-recovers" => r#","dependencies":["recover-producer"]"#,
+        "dep-stuck" => r#","dependencies":["stuck"],"side_effects":["sends_email"]"#,
+        "stuck" => r#","schedule":"manual""#,
+        "denied-one" | "unapproved-one" => r#","side_effects":["sends_email"]"#,
+        _ => "",
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_and_an_advance_agree_on_every_guard() {
+    let journey = Journey::new();
+    let names = [
+        "by-hand",
+        "denied-one",
+        "dep-recovers",
+        "dep-stuck",
+        "due-one",
+        "fresh-one",
+        "locked-one",
+        "recover-producer",
+        "stuck",
+        "tiered",
+        "unapproved-one",
+        "watched",
+        "weekly-one",
+    ];
+    for name in names {
+        let base = r#","min_tier":"suspended","schedule":"daily""#;
+        journey.plugin(name, &format!("{base}{}", manifest_fields(name)));
+    }
+    let denied = parse(
+        r#"{"name":"denied-one","version":"1","description":"","ttl_hours":24,"autonomy_level":"autonomous","side_effects":["sends_email"]}"#,
+    );
+    let denied = Manifest::parse(&denied.expect("JSON")).expect("a manifest");
+    let fingerprint = proposal_fingerprint(&"denied-one".into(), &denied, &EngineState::default());
+    let state = format!(
+        concat!(
+            r#"{{"schema_version":1,"last_interaction_at":"2026-08-17T12:00:00.000Z","plugin_runs":{{"#,
+            r#""fresh-one":{{"last_run_at":"2026-08-20T11:00:00.000Z","status":"success"}},"#,
+            r#""recover-producer":{{"last_run_at":"2026-08-18T11:00:00.000Z","status":"failed"}},"#,
+            r#""stuck":{{"last_run_at":"2026-08-18T11:00:00.000Z","status":"failed"}}}},"#,
+            r#""denials":{{"denied-one":{{"plugin":"denied-one","reason":"no","#,
+            r#""denied_at":"2026-08-19T12:00:00.000Z","note":null,"fingerprint":"{}"}}}},"#,
+            r#""task_aging":[{{"task_id":"t1","first_flagged":"2026-08-19T12:00:00.000Z","#,
+            r#""description":"d","severity":"warning","run_count":1,"clean_streak":0,"#,
+            r#""last_detail":"x","source_check":"locked-one","first_run_id":null,"#,
+            r#""last_flagged_run_id":null,"action_type":"manual","due_date":null,"#,
+            r#""extensions":{{}}}}]}}"#
+        ),
+        fingerprint
+    );
+    let directory = journey.directory.path().join(".warpline/state");
+    fs::create_dir_all(&directory).expect("a directory");
+    fs::write(directory.join("engine-state.json"), state).expect("a file");
+
+    let plan = journey.run("plan --profile daily --json").await.json();
+    let list = |key: &str, field: &str| -> Vec<String> {
+        let rows = plan.get(key).and_then(Value::as_array).expect("rows");
+        rows.iter()
+            .map(|row| row.get(field).expect("a field").as_string().expect("text").to_text())
+            .collect()
+    };
+    let mut due = list("due", "plugin");
+    due.sort();
+    assert_eq!(due, ["dep-recovers", "due-one", "recover-producer"]);
+    let reasons: BTreeMap<String, String> =
+        list("not_due", "plugin").into_iter().zip(list("not_due", "reason")).collect();
+    for (plugin, reason) in [
+        ("by-hand", "manual"),
+        ("denied-one", "denied"),
+        ("dep-stuck", "dependency_failed"),
+        ("fresh-one", "fresh"),
+        ("locked-one", "task_locked"),
+        ("stuck", "profile_schedule"),
+        ("tiered", "min_tier"),
+        ("unapproved-one", "unapproved"),
+        ("watched", "headless_supervised"),
+        ("weekly-one", "profile_schedule"),
+    ] {
+        assert_eq!(reasons.get(plugin).map(String::as_str), Some(reason), "{plugin}");
+    }
+    assert_eq!(reasons.len(), 10);
+    let dry = journey.run("advance --dry-run --profile daily").await;
+    assert_eq!(dry.code, 0, "{dry:?}");
+    let mut called = journey.called();
+    called.sort();
+    assert_eq!(called, due);
+    let strict = journey.run("advance --dry-run --profile daily --strict").await;
+    assert_eq!(strict.code, 0, "a dry run leaves effects out whatever is approved: {strict:?}");
 }

@@ -120,7 +120,7 @@ pub fn build(loaded: &Loaded, facts: &Facts) -> Plan {
                 profile: facts.profile,
                 tier,
                 force: false,
-                grant: &|| facts.grant.clone(),
+                grant: &|| covered.text_for(name),
                 due_at_earlier_level: Some(&due_names),
                 now: facts.now,
             });
@@ -183,23 +183,35 @@ impl<'a> Roster<'a> {
     }
 }
 
-/// The names that a grant covers, for one look-up each.
-struct Covered(Option<Option<HashSet<JsString>>>);
+/// The grant in force, with its names for one look-up each.
+struct Covered {
+    names: Option<HashSet<JsString>>,
+    /// The text of the same grant for every plugin: what the evaluator reads for a covered one, in
+    /// place of all names again.
+    text: Option<String>,
+}
 
 impl Covered {
     fn by(grant: Option<&Grant>) -> Self {
-        Self(grant.map(|grant| match &grant.scopes {
-            Scopes::All => None,
-            Scopes::Plugins(names) => Some(names.iter().cloned().collect()),
-        }))
+        let names = match grant.map(|grant| &grant.scopes) {
+            None => Some(HashSet::new()),
+            Some(Scopes::All) => None,
+            Some(Scopes::Plugins(names)) => Some(names.iter().cloned().collect()),
+        };
+        let text = grant.map(|grant| Grant { scopes: Scopes::All, ..grant.clone() }.to_text());
+        Self { names, text }
+    }
+
+    fn covers(&self, plugin: &JsString) -> bool {
+        self.names.as_ref().is_none_or(|names| names.contains(plugin))
+    }
+
+    fn text_for(&self, plugin: &JsString) -> Option<String> {
+        self.text.clone().filter(|_| self.covers(plugin))
     }
 
     fn effects(&self, plugin: &JsString, manifest: &Manifest) -> Vec<(SideEffect, bool)> {
-        let approved = match &self.0 {
-            None => false,
-            Some(None) => true,
-            Some(Some(names)) => names.contains(plugin),
-        };
+        let approved = self.covers(plugin);
         manifest.side_effects.iter().map(|effect| (*effect, approved)).collect()
     }
 }
