@@ -59,9 +59,11 @@ pub(super) async fn run<F: Fleet>(context: &Context<'_, F>, options: Options) ->
     code
 }
 
-/// The exit code of an advance that was refused: nothing was written, unless the host broke down.
+/// The exit code of an advance without a result. Only what was refused before anything was written
+/// invites a scheduler to try again.
 fn refusal_code(error: &Error) -> i32 {
     match error {
+        Error::NotRecorded { .. } => exit::FAILED,
         Error::Option { .. } | Error::UnknownOption { .. } | Error::Host { .. } => exit::FAILED,
         _ => exit::COULD_NOT_RUN,
     }

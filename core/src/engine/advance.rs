@@ -201,7 +201,10 @@ impl Engine {
             None
         } else {
             let (recorded, path) = pass.record(status, self.clock.now());
-            recorded?;
+            recorded.map_err(|error| Error::NotRecorded {
+                run_id: facts.run_id.to_text(),
+                source: Box::new(error),
+            })?;
             Some(path)
         };
         let entries = pass.entries();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use tokio_util::sync::CancellationToken;
@@ -24,6 +25,8 @@ use crate::support::{NOW, Ran};
 struct TableHost {
     engine: OnceLock<Weak<Engine>>,
     called: Mutex<Vec<String>>,
+    /// A document that a handler breaks while it runs.
+    spoils: Mutex<Option<PathBuf>>,
 }
 
 impl Host for TableHost {
@@ -45,6 +48,9 @@ impl Host for TableHost {
             Request::Attempt(attempt) => {
                 let name = attempt.plugin.name.to_text();
                 self.called.lock().expect("no poison").push(name.clone());
+                if let Some(path) = self.spoils.lock().expect("no poison").take() {
+                    fs::write(path, "{").expect("a file");
+                }
                 if name == "broken" {
                     let failure = HostFailure { message: "it broke".into() };
                     engine.complete(id, Err(failure));
@@ -196,6 +202,22 @@ async fn run_leaves_an_artifact_and_no_state() {
     assert_eq!(unknown.code, 1);
     assert_eq!(unknown.err, "hint: did you mean `mail`?\n");
     assert!(unknown.out.contains("mial send failed: "), "{}", unknown.out);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pass_whose_record_fails_is_no_refusal() {
+    let journey = Journey::new();
+    journey.plugin("spoiler", "");
+    let state = journey.directory.path().join(".warpline/state/engine-state.json");
+    *journey.host.spoils.lock().expect("no poison") = Some(state);
+    let ran = journey.run("advance").await;
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
+    assert_eq!(journey.called(), ["spoiler"]);
+    assert!(ran.err.contains(" ended, but its record is incomplete: "), "{ran:?}");
+    assert!(!ran.err.contains("nothing was written"), "{ran:?}");
+    let again = journey.run("advance").await;
+    assert_eq!(again.code, 75, "{again:?}");
+    assert!(again.err.contains("engine-state.json"), "{again:?}");
 }
 
 /// A plugin's manifest in a home that tests every guard.
