@@ -5,14 +5,11 @@ use crate::error::Error;
 use crate::home::state;
 use crate::json::{JsString, Value};
 use crate::schema::manifest::RunProfile;
-use crate::schema::run_log::{AdvanceStatus, EntryStatus, PluginLogEntry};
+use crate::schema::run_log::{AdvanceStatus, EntryStatus};
 
 use super::context::{Context, path_text};
 use super::fleet::Fleet;
 use super::{exit, text};
-
-/// How the summary of a plugin begins that no grant covers.
-const UNAPPROVED: &str = "skipped: unapproved";
 
 /// The options of the verb.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,16 +73,13 @@ fn exit_code(result: &AdvanceResult, strict: bool, gate_waits: impl FnOnce() -> 
         AdvanceStatus::Failed => exit::FAILED,
         AdvanceStatus::Complete | AdvanceStatus::Partial if failed => exit::FAILED,
         AdvanceStatus::Complete | AdvanceStatus::Partial if strict => {
-            let unapproved = result.plugin_entries.iter().any(is_unapproved);
-            let waits = unapproved || !result.gated_plugins.is_empty() || gate_waits();
+            let waits = !result.unapproved_plugins.is_empty()
+                || !result.gated_plugins.is_empty()
+                || gate_waits();
             if waits { exit::FAILED } else { exit::DONE }
         }
         AdvanceStatus::Complete | AdvanceStatus::Partial => exit::DONE,
     }
-}
-
-fn is_unapproved(entry: &PluginLogEntry) -> bool {
-    entry.status == EntryStatus::Skipped && entry.result_summary.starts_with(UNAPPROVED)
 }
 
 fn render(result: &AdvanceResult, dry_run: bool) -> String {

@@ -33,6 +33,11 @@ fn pass(
         status,
         plugin_states: plugins.iter().map(|plugin| (plugin.0.into(), plugin.1)).collect(),
         gated_plugins: gated.map(|plugin| JsString::from(plugin.0)).collect(),
+        unapproved_plugins: plugins
+            .iter()
+            .filter(|plugin| **plugin == UNAPPROVED)
+            .map(|plugin| plugin.0.into())
+            .collect(),
         run_log_path: Some(PathBuf::from("/logs/run-1.json")),
         plugin_entries: plugins
             .iter()
