@@ -111,6 +111,19 @@ pub enum Error {
 }
 
 impl Error {
+    /// Every code there is.
+    pub const CODES: [&str; 9] = [
+        "ERR_WARPLINE_PLUGIN_ROOT",
+        "ERR_WARPLINE_NOT_JSON",
+        "ERR_WARPLINE_INVALID",
+        "ERR_WARPLINE_NEWER_STATE",
+        "ERR_WARPLINE_FILE",
+        "ERR_WARPLINE_LOCKED",
+        "ERR_WARPLINE_STATE_LOCK",
+        "ERR_WARPLINE_OPTION",
+        "ERR_WARPLINE_HOST",
+    ];
+
     /// The stable code, the same in every language.
     pub fn code(&self) -> &'static str {
         match self {
@@ -153,5 +166,21 @@ impl Error {
     pub fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { action, path, source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_codes_is_what_errors_have() {
+        let source = include_str!("error.rs");
+        let body = source.split("pub fn code").nth(1).expect("the function");
+        let body = body.split("pub fn").next().expect("its body");
+        let mut codes: Vec<&str> =
+            body.split('"').filter(|text| text.starts_with("ERR_WARPLINE_")).collect();
+        codes.dedup();
+        assert_eq!(codes, Error::CODES);
     }
 }

@@ -7,6 +7,7 @@
 
 use std::path::PathBuf;
 
+use crate::home::plugins::Language;
 use crate::json::{JsString, Value};
 
 /// Names one started call. Never reused within an engine.
@@ -134,6 +135,16 @@ pub type Completion = Result<Value, HostFailure>;
 
 /// Runs plugin code. See the module for the rules.
 pub trait Host: Send + Sync + 'static {
+    /// The program that runs the plugins, for a reader.
+    fn name(&self) -> &'static str {
+        "Node.js"
+    }
+
+    /// What the plugins are written in that this host runs. Others do not load.
+    fn language(&self) -> Language {
+        Language::TypeScript
+    }
+
     /// Starts a call and returns at once. `operation` is the number its caller began it with: code
     /// runs in that caller's async context where the language has one.
     fn start(&self, call: CallId, operation: u64, request: Request);

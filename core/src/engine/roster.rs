@@ -139,6 +139,14 @@ impl Engine {
         candidate: Candidate,
         operation: u64,
     ) -> Result<LoadedPlugin, String> {
+        let (host, runs) = (self.host.name(), self.host.language());
+        if candidate.language != runs {
+            let found = candidate.language.as_str();
+            return Err(format!(
+                "this {host} host runs {runs} plugins; a {found} plugin needs a {found} host",
+                runs = runs.as_str()
+            ));
+        }
         let name = candidate.name.clone();
         let module = module(name.clone(), candidate.directory.clone());
         let request = Request::LoadManifests { plugins: vec![module] };

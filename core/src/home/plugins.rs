@@ -11,10 +11,28 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::json::JsString;
+use crate::schema::closed_set;
 use crate::schema::prototype::is_prototype_member;
 
-/// What a plugin's directory must hold.
-const MANIFEST: &str = "manifest.ts";
+closed_set! {
+    /// What a plugin is written in. Its manifest's file name says it.
+    Language {
+        /// `manifest.ts` and `handler.ts`.
+        TypeScript = "TypeScript",
+        /// `manifest.py` and `handler.py`.
+        Python = "Python",
+    }
+}
+
+impl Language {
+    /// The name of the manifest's file.
+    pub fn manifest(self) -> &'static str {
+        match self {
+            Self::TypeScript => "manifest.ts",
+            Self::Python => "manifest.py",
+        }
+    }
+}
 
 /// How many entries of one plugin a revision looks at.
 const REVISION_CAP: usize = 20_000;
@@ -28,6 +46,8 @@ pub struct Candidate {
     pub directory: PathBuf,
     /// Its manifest.
     pub manifest: PathBuf,
+    /// What it is written in.
+    pub language: Language,
 }
 
 /// What a plugin root holds. Both lists are sorted by name, by UTF-16 code unit.
@@ -78,20 +98,28 @@ fn candidate(entry: &DirEntry) -> Result<Candidate, String> {
     let unreadable = |what: &str, error: &io::Error| format!("cannot read {what}: {}", code(error));
     let directory =
         fs::canonicalize(entry.path()).map_err(|error| unreadable("the directory", &error))?;
-    let manifest = directory.join(MANIFEST);
-    match fs::metadata(&manifest) {
-        Ok(found) if found.is_file() => Ok(Candidate { name, directory, manifest }),
-        Ok(_) => Err(format!("{MANIFEST} is not a file")),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(format!("the directory has no {MANIFEST}"))
+    let mut manifests = Vec::new();
+    for language in Language::ALL {
+        let (file, manifest) = (language.manifest(), directory.join(language.manifest()));
+        match fs::metadata(&manifest) {
+            Ok(found) if found.is_file() => manifests.push((*language, manifest)),
+            Ok(_) => return Err(format!("{file} is not a file")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(unreadable(file, &error)),
         }
-        Err(error) => Err(unreadable(MANIFEST, &error)),
+    }
+    let mut manifests = manifests.into_iter();
+    match (manifests.next(), manifests.next()) {
+        (Some((language, manifest)), None) => Ok(Candidate { name, directory, manifest, language }),
+        (Some(_), Some(_)) => Err("the directory has both manifest.ts and manifest.py".to_owned()),
+        (None, _) => Err("the directory has no manifest.ts or manifest.py".to_owned()),
     }
 }
 
 /// A text that changes whenever a file below `directory` is added, removed or written.
 ///
-/// It covers name, size, time of change and inode of every file, `node_modules` and `.git` aside.
+/// It covers name, size, time of change and inode of every file, `node_modules`, `__pycache__` and
+/// `.git` aside.
 /// Links are looked at, and what a link leads to, but no directory is entered through one. Beyond
 /// 20,000 entries only their presence counts. What cannot be read counts as not there: the import
 /// that follows will say why.
@@ -107,7 +135,7 @@ pub fn revision(directory: &Path) -> String {
         entries.sort_by_key(DirEntry::file_name);
         for entry in entries {
             let name = entry.file_name();
-            if name == "node_modules" || name == ".git" {
+            if name == "node_modules" || name == "__pycache__" || name == ".git" {
                 continue;
             }
             seen += 1;

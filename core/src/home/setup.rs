@@ -89,7 +89,7 @@ pub fn package_link(home: &Path, package: &Path) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Copies a plugin's files to `target`, all or nothing. Links and `node_modules` are not copied.
+/// Copies a plugin's files to `target`, all or nothing. Links, `node_modules` and `__pycache__` are not copied.
 ///
 /// # Errors
 ///
@@ -110,7 +110,10 @@ pub fn copy_plugin(source: &Path, target: &Path) -> Result<Outcome> {
         for entry in fs::read_dir(&from).map_err(Error::file("read", &from))? {
             let entry = entry.map_err(Error::file("read", &from))?;
             let kind = entry.file_type().map_err(Error::file("read", &entry.path()))?;
-            if kind.is_dir() && entry.file_name() != "node_modules" {
+            if kind.is_dir()
+                && entry.file_name() != "node_modules"
+                && entry.file_name() != "__pycache__"
+            {
                 open.push(relative.join(entry.file_name()));
             } else if kind.is_file() {
                 let bytes = fs::read(entry.path()).map_err(Error::file("read", &entry.path()))?;

@@ -254,3 +254,19 @@ async fn a_manifest_that_does_not_load_is_a_failed_entry_beside_the_others() {
     assert_eq!(failed, ["__proto__", "broken", "empty", "throws"]);
     assert_eq!(state_of(&result, "__proto__"), PluginState::Failed);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_plugin_of_another_language_does_not_load_and_the_reason_names_the_host() {
+    let fleet = Fleet::new();
+    fleet.plugin("typed", "", async |_| ok("done", ""));
+    let directory = fleet.paths.plugins.join("snake");
+    std::fs::create_dir(&directory).expect("created");
+    std::fs::write(directory.join("manifest.py"), "manifest = {}").expect("written");
+    let result = fleet.advance().await;
+    assert_eq!(state_of(&result, "typed"), PluginState::Completed);
+    assert_eq!(state_of(&result, "snake"), PluginState::Failed);
+    let failed = result.plugin_entries.iter().find(|entry| entry.plugin == "snake");
+    let summary = failed.expect("an entry").result_summary.to_text();
+    assert!(summary.contains("this Node.js host runs TypeScript plugins"), "{summary}");
+    assert!(summary.contains("a Python plugin needs a Python host"), "{summary}");
+}

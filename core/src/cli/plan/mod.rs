@@ -10,13 +10,36 @@ pub(super) use render::scopes_text;
 pub use explain::{Explanation, explain};
 pub use model::{Facts, GrantLine, Held, Plan, Planned, build};
 
-use crate::home::{approval, state};
+use crate::clock::Instant;
+use crate::home::{Paths, approval, state};
 use crate::json::JsString;
 use crate::schema::manifest::RunProfile;
 
 use super::context::Context;
 use super::fleet::Fleet;
 use super::names;
+
+/// What an advance over these files would run now. Writes nothing, locks nothing.
+pub async fn plan<F: Fleet>(
+    fleet: &F,
+    paths: &Paths,
+    profile: Option<RunProfile>,
+    now: impl FnOnce() -> Instant + Send,
+) -> Plan {
+    let loaded = fleet.load(&paths.plugins).await;
+    build(&loaded, &facts(paths, profile, now()))
+}
+
+fn facts(paths: &Paths, profile: Option<RunProfile>, now: Instant) -> Facts {
+    Facts {
+        home: paths.home.clone(),
+        plugins_dir: paths.plugins.clone(),
+        state: state::load_read_only(paths, now),
+        grant: approval::read(paths),
+        profile,
+        now,
+    }
+}
 
 /// Plans, reports, and returns the exit code.
 pub(super) async fn run<F: Fleet>(
@@ -25,18 +48,9 @@ pub(super) async fn run<F: Fleet>(
     plugin: Option<&JsString>,
     as_json: bool,
 ) -> i32 {
-    let loaded = context.fleet.load(&context.paths.plugins).await;
-    let now = context.now();
-    let facts = Facts {
-        home: context.paths.home.clone(),
-        plugins_dir: context.paths.plugins.clone(),
-        state: state::load_read_only(&context.paths, now),
-        grant: approval::read(&context.paths),
-        profile,
-        now,
-    };
     if let Some(plugin) = plugin {
-        return match explain(&loaded, &facts, plugin) {
+        let loaded = context.fleet.load(&context.paths.plugins).await;
+        return match explain(&loaded, &facts(&context.paths, profile, context.now()), plugin) {
             Some(explanation) => {
                 context.report(as_json, || explanation.to_value(), || explanation.to_text());
                 0
@@ -47,7 +61,7 @@ pub(super) async fn run<F: Fleet>(
             }
         };
     }
-    let plan = build(&loaded, &facts);
+    let plan = plan(context.fleet, &context.paths, profile, || context.now()).await;
     context.report(as_json, || plan.to_value(), || plan.to_text());
     i32::from(plan.is_incomplete())
 }

@@ -96,10 +96,28 @@ fn a_directory_that_cannot_be_a_plugin_is_a_failure_that_says_why() {
         ("__proto__", "the directory name is a member of Object.prototype"),
         ("bad\u{fffd}", "the directory name is not UTF-8 text"),
         ("constructor", "the directory name is a member of Object.prototype"),
-        ("empty", "the directory has no manifest.ts"),
+        ("empty", "the directory has no manifest.ts or manifest.py"),
         ("odd", "manifest.ts is not a file"),
     ];
     assert_eq!(failures, expected.map(|(name, why)| (name.to_owned(), why)));
+}
+
+#[test]
+fn the_manifest_says_the_language_and_two_manifests_say_nothing() {
+    let root = root();
+    plugin(root.path(), "typed");
+    for name in ["snake", "both"] {
+        fs::create_dir(root.path().join(name)).expect("directory");
+        fs::write(root.path().join(name).join("manifest.py"), "manifest = {}").expect("manifest");
+    }
+    plugin(root.path(), "both");
+    let roster = roster(root.path()).expect("readable");
+    let languages: Vec<_> = roster.candidates.iter().map(|found| found.language).collect();
+    assert_eq!(names(&roster), ["snake", "typed"]);
+    assert_eq!(languages, [Language::Python, Language::TypeScript]);
+    assert!(roster.candidates[0].manifest.ends_with("snake/manifest.py"));
+    let why = "the directory has both manifest.ts and manifest.py";
+    assert_eq!(roster.failures, [("both".into(), why.to_owned())]);
 }
 
 #[test]
@@ -114,7 +132,7 @@ fn a_revision_changes_with_every_file_below_and_with_nothing_else() {
     let directory = plugin(root.path(), "p");
     let outside = root.path().join("shared.ts");
     fs::write(&outside, "1").expect("shared");
-    for ignored in ["node_modules/x", ".git/x", "lib/node_modules/x"] {
+    for ignored in ["node_modules/x", ".git/x", "lib/node_modules/x", "__pycache__"] {
         fs::create_dir_all(directory.join(ignored)).expect("directory");
     }
     symlink(&outside, directory.join("linked.ts")).expect("link");
@@ -122,6 +140,7 @@ fn a_revision_changes_with_every_file_below_and_with_nothing_else() {
     assert_eq!(revision(&directory), last);
     fs::write(directory.join("node_modules/x/a.js"), "").expect("ignored");
     fs::write(directory.join(".git/x/a"), "").expect("ignored");
+    fs::write(directory.join("__pycache__/a.pyc"), "").expect("ignored");
     assert_eq!(revision(&directory), last);
 
     let mut changed = |what: &str| {
