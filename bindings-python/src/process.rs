@@ -1,0 +1,110 @@
+//! What exists once in a process: the engine's threads, and the end of the interpreter.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use tokio::runtime::{Builder, Runtime};
+
+/// Threads that drive the engine. Plugin code never runs on them.
+const ENGINE_THREADS: usize = 2;
+
+/// Set once, first of all, when the interpreter ends.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Python threads that have let go of the interpreter's lock in here and will want it back.
+static INSIDE: AtomicUsize = AtomicUsize::new(0);
+
+/// The runtime of the process with this id. Only locked by holders of the interpreter's lock, who do
+/// not let go of it meanwhile, so that no fork finds it locked.
+static RUNTIME: Mutex<Option<(u32, &'static Runtime)>> = Mutex::new(None);
+
+/// The runtime that the engine of this process runs on.
+///
+/// A forked child has none of its parent's threads and gets a runtime of its own. The parent's is
+/// leaked there: whatever its threads were doing stays as it was at the fork.
+pub(crate) fn runtime() -> PyResult<&'static Runtime> {
+    let mut slot = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let pid = std::process::id();
+    match *slot {
+        Some((owner, runtime)) if owner == pid => Ok(runtime),
+        _ => {
+            let built = Builder::new_multi_thread()
+                .worker_threads(ENGINE_THREADS)
+                .thread_name("warpline")
+                .enable_all()
+                .build()
+                .map_err(|error| {
+                    PyRuntimeError::new_err(format!("the engine cannot start its threads: {error}"))
+                })?;
+            // Only the thread that forked is in the child: whatever waited in here did not come along.
+            if slot.is_some() {
+                INSIDE.store(0, Ordering::SeqCst);
+            }
+            let runtime: &'static Runtime = Box::leak(Box::new(built));
+            *slot = Some((pid, runtime));
+            Ok(runtime)
+        }
+    }
+}
+
+struct Inside;
+
+impl Inside {
+    fn enter() -> PyResult<Self> {
+        // Counted before the look at CLOSED: whoever closes waits for all that are counted.
+        INSIDE.fetch_add(1, Ordering::SeqCst);
+        let inside = Self;
+        if is_closed() { Err(closed_error()) } else { Ok(inside) }
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Waits without the interpreter's lock. Refused once the interpreter ends: a thread that wants the
+/// lock back then is unwound through Rust, which aborts the process.
+pub(crate) fn detached<T: Send>(py: Python<'_>, wait: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let _inside = Inside::enter()?;
+    Ok(py.detach(wait))
+}
+
+/// Whether the interpreter is ending.
+pub(crate) fn is_closed() -> bool {
+    CLOSED.load(Ordering::SeqCst)
+}
+
+/// The error of what comes too late.
+pub(crate) fn closed_error() -> PyErr {
+    PyRuntimeError::new_err("the interpreter is ending: the engine takes no more work")
+}
+
+/// Begins the end: nothing new is let in from here on.
+pub(crate) fn close() {
+    CLOSED.store(true, Ordering::SeqCst);
+}
+
+/// Waits, without the interpreter's lock, until `is_done` and every waiting thread has come back.
+pub(crate) fn drain(
+    py: Python<'_>,
+    patience: Duration,
+    is_done: impl Fn() -> bool + Send + Sync,
+) -> bool {
+    py.detach(|| {
+        let since = Instant::now();
+        loop {
+            if is_done() && INSIDE.load(Ordering::SeqCst) == 0 {
+                return true;
+            }
+            if since.elapsed() >= patience {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    })
+}

@@ -1,0 +1,50 @@
+//! JSON text in, JSON text out, and errors as JSON text.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use warpline_core::error::Error;
+use warpline_core::home::Environment;
+use warpline_core::json::{JsString, Map, Value, parse};
+
+/// Reads JSON text that the package wrote.
+pub(crate) fn value(json: &str) -> PyResult<Value> {
+    parse(json).map_err(|fault| PyValueError::new_err(fault.to_string()))
+}
+
+/// An object of these members.
+pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
+    members.into_iter().collect::<Map>().into()
+}
+
+/// The texts of an array.
+pub(crate) fn texts(value: &Value) -> Vec<String> {
+    let texts = value.as_array().unwrap_or_default().iter().filter_map(Value::as_string);
+    texts.map(JsString::to_text).collect()
+}
+
+/// Reads `{vars, cwd}`.
+pub(crate) fn environment(json: &str) -> PyResult<Environment> {
+    let read = value(json)?;
+    let text = |value: &Value| value.as_string().map(JsString::to_text);
+    let vars = read.get("vars").and_then(Value::as_object);
+    let vars: BTreeMap<String, String> = vars
+        .into_iter()
+        .flat_map(Map::iter)
+        .filter_map(|(name, value)| Some((name.to_text(), text(value)?)))
+        .collect();
+    let cwd = read.get("cwd").and_then(text).unwrap_or_default();
+    Ok(Environment { vars, cwd: PathBuf::from(cwd) })
+}
+
+/// `{code, message, hint}`.
+pub(crate) fn error_text(error: &Error) -> String {
+    object([
+        ("code", error.code().into()),
+        ("message", error.to_string().into()),
+        ("hint", error.hint().into()),
+    ])
+    .to_compact()
+}

@@ -1,0 +1,56 @@
+"""The command line under Python: the program is in the engine, the process around it is here."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import NoReturn, Optional, Sequence
+
+from . import _native
+from ._engine import environment_json, run_operation
+from ._host.text import text_of_raised
+
+INTERRUPTED = 130
+
+#: The plugin that `init` installs.
+SEED = Path(__file__).parent / "examples" / "host-metrics"
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Runs one command and returns its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    # Results are written by the engine; whatever Python code prints here is not one.
+    sys.stdout = sys.stderr
+    interrupts = 0
+
+    def on_interrupt() -> None:
+        nonlocal interrupts
+        interrupts += 1
+        if interrupts > 1:
+            os._exit(INTERRUPTED)
+
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
+    try:
+        home = _native.home_argument(environment_json(), json.dumps(words))
+        if home is not None:
+            os.environ["WARPLINE_HOME"] = home
+        request = {"arguments": words, "seed": str(SEED)}
+        return int(run_operation("cli", request, on_interrupt=on_interrupt))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:
+        sys.stderr.write(f"error: {text_of_raised(error)}\n")
+        return 1
+
+
+def _console() -> NoReturn:
+    sys.exit(main())
+
+
+if __name__ == "__main__":
+    _console()

@@ -1,0 +1,137 @@
+"""Undoes what plugin code changes in the process: the working directory and the environment.
+
+A change belongs to the call in whose context it was made; it lasts until the last call that made it
+is over. What the host changes stays, whenever it does.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Callable, Optional, Union
+
+from .plugin_call import PluginCall, current_call
+
+#: Stands for the working directory among the names of variables, which are never empty.
+_DIRECTORY = ""
+
+
+class _Change:
+    def __init__(self, original: Optional[str]) -> None:
+        self.original = original
+        self.writers: set[PluginCall] = set()
+
+
+_changes: dict[str, _Change] = {}
+_lock = threading.RLock()
+_watching = False
+_real_chdir = os.chdir
+_real_fchdir = os.fchdir
+
+
+class _Environment(os._Environ[str]):
+    """The process's environment, which remembers whose change is whose."""
+
+    def __setitem__(self, key: str, value: str) -> None:
+        with _lock:
+            if _allowed(key, lambda: _variable(key)):
+                super().__setitem__(key, value)
+
+    def __delitem__(self, key: str) -> None:
+        with _lock:
+            if _allowed(key, lambda: _variable(key)):
+                super().__delitem__(key)
+
+
+def watch_process() -> None:
+    """Begins to watch the process, once."""
+    global _watching
+    with _lock:
+        if not _watching:
+            _watching = True
+            os.environ.__class__ = _Environment
+            os.chdir = _chdir
+            os.fchdir = _fchdir
+
+
+def after_fork() -> None:
+    """The lock may have been held by a thread that is not in the child."""
+    global _lock
+    _lock = threading.RLock()
+
+
+def _chdir(path: Union[int, str, bytes, os.PathLike[str], os.PathLike[bytes]]) -> None:
+    with _lock:
+        if _allowed(_DIRECTORY, _directory):
+            _real_chdir(path)
+
+
+def _fchdir(fd: int) -> None:
+    with _lock:
+        if _allowed(_DIRECTORY, _directory):
+            _real_fchdir(fd)
+
+
+def restore_after(call: PluginCall) -> list[str]:
+    """Ends a call: puts back what it had left changed, and says in words what that was."""
+    words = []
+    with _lock:
+        call.over = True
+        for key in sorted(call.changed):
+            change = _changes.get(key)
+            if change is None:
+                continue
+            change.writers.discard(call)
+            if change.writers:
+                continue
+            del _changes[key]
+            current = _directory() if key == _DIRECTORY else _variable(key)
+            if current != change.original:
+                words.append(_restore(key, change.original))
+        call.changed.clear()
+    return words
+
+
+def _restore(key: str, original: Optional[str]) -> str:
+    if key == _DIRECTORY:
+        try:
+            _real_chdir(original or "/")
+            return "the working directory"
+        except OSError:
+            return "the working directory (it could not be restored)"
+    if original is None:
+        os._Environ.__delitem__(os.environ, key)
+    else:
+        os._Environ.__setitem__(os.environ, key, original)
+    return f"the environment variable `{key}`"
+
+
+def _allowed(key: str, current: Callable[[], Optional[str]]) -> bool:
+    """Whether the running code may change `key`; remembers whose change it is."""
+    call = current_call()
+    if call is None:
+        # The host's word is final: nothing is put back over it.
+        _changes.pop(key, None)
+        return True
+    if call.over:
+        return False
+    change = _changes.get(key)
+    if change is None:
+        change = _changes[key] = _Change(current())
+    change.writers.add(call)
+    call.changed.add(key)
+    return True
+
+
+def _variable(key: str) -> Optional[str]:
+    try:
+        return os.environ[key]
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _directory() -> Optional[str]:
+    try:
+        return os.getcwd()
+    except OSError:
+        return None

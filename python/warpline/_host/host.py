@@ -1,0 +1,205 @@
+"""Answers what the engine asks. It decides nothing: it has no timer and no retry."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import threading
+from contextvars import Context
+from typing import Any, Awaitable, Callable, Optional
+
+from .._native import NativeEngine
+from .ambient import restore_after, watch_process
+from .capabilities import mint
+from .modules import import_plugin_file
+from .plugin_call import PluginCall, enter
+from .prints import divert_prints
+from .signal import Signal
+from .text import json_of, text_of_raised
+from .threads import DaemonExecutor, DaemonThreads
+
+#: Gives the context that the caller of an operation began it in.
+ContextOf = Callable[[int], Context]
+
+
+class _Call:
+    """A started call that has not been answered."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.signal = Signal()
+        #: The plugin code that runs for it, once it does.
+        self.running: Optional[PluginCall] = None
+
+
+class PythonHost:
+    """Runs plugin code for one engine."""
+
+    def __init__(
+        self, engine: NativeEngine, context_of: ContextOf, warn: Callable[[str], None]
+    ) -> None:
+        self._engine = engine
+        self._context_of = context_of
+        self._warn = warn
+        self._threads = DaemonThreads("warpline-plugin")
+        self._lock = threading.Lock()
+        self._open: dict[int, _Call] = {}
+
+    def dispatch(self) -> None:
+        """Fetches what the engine asks until it asks no more. For a thread of its own."""
+        while True:
+            message = self._engine.receive()
+            if message is None:
+                return
+            number, kind, text = message
+            if kind == "start":
+                self._start(number, text)
+            else:
+                self._abort(number, text)
+
+    def _start(self, number: int, request_json: str) -> None:
+        call = _Call(number)
+        with self._lock:
+            self._open[number] = call
+        try:
+            divert_prints()
+            watch_process()
+            self._threads.run(lambda: self._serve(call, request_json))
+        except BaseException as error:  # no thread could be made
+            self._fail(call, text_of_raised(error))
+
+    def _abort(self, number: int, reason: str) -> None:
+        with self._lock:
+            call = self._open.pop(number, None)
+        if call is not None:
+            call.signal._abort(reason)
+            if call.running is not None:
+                self._end(call.running)
+
+    def _serve(self, call: _Call, request_json: str) -> None:
+        """Runs on a plugin thread, and never raises: whatever plugin code raises is its failure."""
+        directory = None
+        try:
+            request = json.loads(request_json)
+            directory = request.get("plugin", {}).get("directory")
+            context = self._context_of(request["operation"]).copy()
+            context.run(self._begin, call, request)
+        except BaseException as error:  # SystemExit and KeyboardInterrupt included
+            self._fail(call, text_of_raised(error, directory))
+
+    def _begin(self, call: _Call, request: dict[str, Any]) -> None:
+        kind = request["kind"]
+        if kind == "manifests":
+            rows = ",".join(self._manifest(call, plugin) for plugin in request["plugins"])
+            self._succeed(call, f"[{rows}]")
+        elif kind == "handler":
+            self._run(call, request["plugin"], None, lambda: _handler(request["plugin"]))
+            self._succeed(call, "null")
+        else:
+            self._attempt(call, request)
+
+    def _run(
+        self,
+        call: _Call,
+        plugin: dict[str, str],
+        capture: Optional[Callable[[str], None]],
+        code: Callable[[], Any],
+    ) -> Any:
+        """Runs plugin code in the present context."""
+        running = PluginCall(plugin["name"], capture)
+        enter(running)
+        call.running = running
+        if call.signal.aborted:
+            self._end(running)
+        try:
+            return code()
+        finally:
+            self._end(running)
+
+    def _manifest(self, call: _Call, plugin: dict[str, str]) -> str:
+        """One row of the answer: an error of one manifest is not an error of the others."""
+        name = json_of(plugin["name"])
+        try:
+            manifest = self._run(call, plugin, None, lambda: json_of(_manifest(plugin)))
+            return f'{{"plugin":{name},"manifest":{manifest}}}'
+        except BaseException as error:  # plugin code can raise anything
+            text = json_of(text_of_raised(error, plugin["directory"]))
+            return f'{{"plugin":{name},"error":{text}}}'
+
+    def _attempt(self, call: _Call, request: dict[str, Any]) -> None:
+        plugin = request["plugin"]
+        invocation = request["invocation"]
+
+        def capture(text: str) -> None:
+            try:
+                self._engine.print(invocation, json.dumps(text))
+            except RuntimeError:
+                pass  # a child that plugin code forked has no transcript
+
+        def code() -> None:
+            handler = _handler(plugin)
+            capabilities = mint(request["context"])
+            result = handler(request["manifest"], request["args"], call.signal, capabilities)
+            if inspect.isawaitable(result):
+                asyncio.run(self._finish(call, result))
+            else:
+                self._succeed(call, json_of(result))
+
+        self._run(call, plugin, capture if request["capture"] else None, code)
+
+    async def _finish(self, call: _Call, result: Awaitable[object]) -> None:
+        """Awaits what an async handler returned; an abort cancels it where it awaits."""
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(DaemonExecutor(self._threads))
+        task = asyncio.current_task()
+        assert task is not None
+
+        def cancel() -> None:
+            try:
+                loop.call_soon_threadsafe(task.cancel)
+            except RuntimeError:
+                pass  # the loop is closed: there is nothing left to cancel
+
+        call.signal._on_abort(cancel)
+        # Answered here: closing the loop may take longer than the handler's work.
+        self._succeed(call, json_of(await result))
+
+    def _take(self, call: _Call) -> bool:
+        """Whether the engine still waits for this call; it is answered once."""
+        with self._lock:
+            return self._open.pop(call.number, None) is not None
+
+    def _succeed(self, call: _Call, json_text: str) -> None:
+        if call.running is not None:
+            self._end(call.running)
+        if self._take(call):
+            self._engine.complete(call.number, True, json_text)
+
+    def _fail(self, call: _Call, text: str) -> None:
+        if call.running is not None:
+            self._end(call.running)
+        if self._take(call):
+            self._engine.complete(call.number, False, json_of(text))
+
+    def _end(self, running: PluginCall) -> None:
+        if running.over:
+            return
+        for what in restore_after(running):
+            self._warn(f"plugin `{running.plugin}` changed {what}; it was put back")
+
+
+def _manifest(plugin: dict[str, str]) -> object:
+    module = import_plugin_file(plugin, "manifest.py")
+    try:
+        return module.manifest
+    except AttributeError:
+        raise ImportError(f"{plugin['directory']}/manifest.py has no `manifest`") from None
+
+
+def _handler(plugin: dict[str, str]) -> Callable[..., object]:
+    module = import_plugin_file(plugin, "handler.py")
+    handler = getattr(module, "handler", None)
+    if not callable(handler):
+        raise ImportError(f"{plugin['directory']}/handler.py has no function `handler`")
+    return handler  # type: ignore[no-any-return]

@@ -1,0 +1,144 @@
+"""Imports the modules of plugins, each plugin in a package of its own.
+
+Two plugins may both have a `helpers.py`. Every revision of a plugin gets a package name that nothing
+else has; inside it, `import helpers` and `from . import helpers` mean the plugin's own file. Nothing
+is written into a plugin's directory, and no compiled file found there is believed.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import importlib.util
+import os
+import sys
+import threading
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import CodeType, ModuleType
+from typing import Any, Mapping, Optional, Sequence
+
+_PREFIX = "_warpline_plugin_"
+_real_import = builtins.__import__
+
+
+class _Package:
+    """One revision of one plugin."""
+
+    def __init__(self, name: str, directory: str) -> None:
+        self.name = name
+        self.directory = directory
+        #: What its modules see as builtins: the same, but for how they import.
+        self.builtins: dict[str, Any] = {**vars(builtins), "__import__": self._import}
+
+    def _import(
+        self,
+        name: str,
+        globals: Optional[Mapping[str, object]] = None,
+        locals: Optional[Mapping[str, object]] = None,
+        fromlist: Optional[Sequence[str]] = (),
+        level: int = 0,
+    ) -> ModuleType:
+        head = name.partition(".")[0]
+        if level > 0 or not self._is_sibling(head):
+            return _real_import(name, globals, locals, fromlist or (), level)
+        module = _real_import(f"{self.name}.{name}", globals, locals, fromlist or (), 0)
+        return module if fromlist else sys.modules[f"{self.name}.{head}"]
+
+    def _is_sibling(self, head: str) -> bool:
+        if not head or head == "warpline" or head in sys.builtin_module_names:
+            return False
+        path = os.path.join(self.directory, head)
+        if os.path.isfile(f"{path}.py") or os.path.isfile(os.path.join(path, "__init__.py")):
+            return True
+        # A plain folder is a package only where nothing else has the name, as anywhere in Python.
+        return (
+            os.path.isdir(path)
+            and head not in sys.modules
+            and importlib.util.find_spec(head) is None
+        )
+
+    def spec(self, fullname: str) -> Optional[ModuleSpec]:
+        """Where a module of this package is; None for one that is not there."""
+        parts = fullname.split(".")[1:]
+        path = os.path.join(self.directory, *parts)
+        init = os.path.join(path, "__init__.py")
+        if os.path.isfile(init):
+            return self._source(fullname, init, [path])
+        if parts and os.path.isfile(f"{path}.py"):
+            return self._source(fullname, f"{path}.py", None)
+        if os.path.isdir(path):
+            spec = ModuleSpec(fullname, None, is_package=True)
+            spec.submodule_search_locations = [path]
+            return spec
+        return None
+
+    def _source(self, fullname: str, file: str, inside: Optional[list[str]]) -> Optional[ModuleSpec]:
+        loader = _Loader(fullname, file, self)
+        return importlib.util.spec_from_file_location(
+            fullname, file, loader=loader, submodule_search_locations=inside
+        )
+
+
+class _Loader(SourceFileLoader):
+    def __init__(self, fullname: str, path: str, package: _Package) -> None:
+        super().__init__(fullname, path)
+        self._package = package
+
+    def get_code(self, fullname: str) -> Optional[CodeType]:
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
+
+    def exec_module(self, module: ModuleType) -> None:
+        code = self.get_code(module.__name__)
+        assert code is not None
+        module.__dict__["__builtins__"] = self._package.builtins
+        exec(code, module.__dict__)
+
+
+class _Finder(MetaPathFinder):
+    def __init__(self) -> None:
+        self.packages: dict[str, _Package] = {}
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Optional[Sequence[str]],
+        target: Optional[ModuleType] = None,
+    ) -> Optional[ModuleSpec]:
+        package = self.packages.get(fullname.partition(".")[0])
+        return package.spec(fullname) if package else None
+
+
+_finder = _Finder()
+_names: dict[tuple[str, str], str] = {}
+_lock = threading.Lock()
+
+
+def import_plugin_file(plugin: Mapping[str, str], file: str) -> ModuleType:
+    """Imports a file of a plugin (`{name, directory, revision}`), once for each revision."""
+    directory = plugin["directory"]
+    path = os.path.join(directory, file)
+    if not os.path.isfile(path):
+        raise ImportError(f"there is no {path}")
+    package = _package_name(directory, plugin["revision"])
+    return importlib.import_module(f"{package}.{os.path.splitext(file)[0]}")
+
+
+def _package_name(directory: str, revision: str) -> str:
+    with _lock:
+        if _finder not in sys.meta_path:
+            sys.meta_path.insert(0, _finder)
+        name = _names.get((directory, revision))
+        if name is None:
+            name = f"{_PREFIX}{len(_names) + 1}"
+            _names[(directory, revision)] = name
+            _finder.packages[name] = _Package(name, directory)
+        return name
+
+
+def after_fork() -> None:
+    """The lock may have been held by a thread that is not in the child."""
+    global _lock
+    _lock = threading.Lock()

@@ -1,0 +1,131 @@
+"""Turns whatever plugin code returns or raises into text, without ever failing."""
+
+from __future__ import annotations
+
+import json
+import math
+from types import TracebackType
+from typing import Iterator, Optional
+
+#: The longest JSON text of a value that a plugin hands over, in characters.
+JSON_LIMIT = 32 * 1024 * 1024
+
+#: The longest text of an error, in characters.
+ERROR_LIMIT = 16_384
+
+#: The longest place shown, in characters.
+PLACE_LIMIT = 200
+
+#: Beyond this many bits an integer has no double.
+DOUBLE_BITS = 1024
+
+
+class NotJsonError(ValueError):
+    """A value has no JSON form. The text names its place and type, never the value."""
+
+
+def json_of(value: object) -> str:
+    """The JSON text of a value, all ASCII.
+
+    Only what JSON has is taken: a dictionary with text for keys, a list or tuple, text, a finite
+    number that a double can hold, a boolean, None. Raises NotJsonError for anything else.
+    """
+    _check(value)
+    try:
+        text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    except RecursionError:
+        raise NotJsonError("the value is nested too deeply for JSON") from None
+    if len(text) > JSON_LIMIT:
+        raise NotJsonError(f"the value is longer than {JSON_LIMIT} characters as JSON")
+    return text
+
+
+def _check(root: object) -> None:
+    """Looks at every part of a value, without recursion."""
+    path: list[str] = []
+    active: set[int] = set()
+    frames: list[tuple[int, Iterator[tuple[str, object]]]] = [(0, iter([("", root)]))]
+    size = 0
+    while frames:
+        owner, items = frames[-1]
+        entry = next(items, None)
+        if entry is None:
+            frames.pop()
+            active.discard(owner)
+            if path:
+                path.pop()
+            continue
+        name, value = entry
+        size += 2
+        if value is None or value is True or value is False:
+            continue
+        if isinstance(value, str):
+            size += len(value)
+        elif isinstance(value, int):
+            if value.bit_length() > DOUBLE_BITS:
+                raise NotJsonError(f"{_place(path, name)} is an integer too large for a double")
+        elif isinstance(value, float):
+            if not math.isfinite(value):
+                raise NotJsonError(f"{_place(path, name)} is not a finite number")
+        elif isinstance(value, (dict, list, tuple)):
+            if id(value) in active:
+                raise NotJsonError(f"{_place(path, name)} contains itself")
+            if isinstance(value, dict):
+                for key in value:
+                    if not isinstance(key, str):
+                        kind = type(key).__name__
+                        raise NotJsonError(f"{_place(path, name)} has a key that is {kind}, not text")
+                    size += len(key)
+                members = iter([(f".{key}", member) for key, member in value.items()])
+            else:
+                members = iter([(f"[{at}]", member) for at, member in enumerate(value)])
+            active.add(id(value))
+            path.append(name)
+            frames.append((id(value), members))
+        else:
+            kind = type(value).__name__
+            raise NotJsonError(f"{_place(path, name)} is of type {kind}, which JSON does not have")
+        if size > JSON_LIMIT:
+            raise NotJsonError(f"the value is longer than {JSON_LIMIT} characters as JSON")
+
+
+def _place(path: list[str], name: str) -> str:
+    place = "".join([*path, name]).lstrip(".")
+    if not place:
+        return "the value"
+    return f"`{place[:PLACE_LIMIT]}`"
+
+
+def text_of_raised(error: BaseException, directory: Optional[str] = None) -> str:
+    """What an operator reads of an error: its type, its text, and where in the plugin it arose."""
+    text = f"{_name(error)}: {_message(error)}".rstrip(": ")
+    where = _where(error.__traceback__, directory) if directory else None
+    if len(text) > ERROR_LIMIT:
+        text = f"{text[:ERROR_LIMIT]}… (cut)"
+    return f"{text} ({where})" if where and not isinstance(error, SyntaxError) else text
+
+
+def _name(error: BaseException) -> str:
+    try:
+        return str(type(error).__name__)
+    except BaseException:  # a metaclass can do anything
+        return "an error"
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(str(error))
+    except BaseException:  # the error's own code
+        return "its text cannot be read"
+
+
+def _where(traceback: Optional[TracebackType], directory: str) -> Optional[str]:
+    """The innermost frame that lies in the plugin, as `file:line`."""
+    found = None
+    prefix = directory.rstrip("/") + "/"
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if file.startswith(prefix):
+            found = f"{file[len(prefix):]}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return found

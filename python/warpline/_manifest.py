@@ -1,0 +1,38 @@
+"""Checks a manifest where it is written."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Mapping
+
+from . import _native
+from ._documents import Manifest
+from ._host.text import json_of
+from .errors import InvalidDocumentError
+
+
+class PluginManifest:
+    """The shape of a plugin's manifest."""
+
+    @staticmethod
+    def parse(manifest: Mapping[str, Any]) -> Manifest:
+        """The manifest with its defaults, and without what no manifest has.
+
+        Raises InvalidDocumentError naming every field that is wrong and the shape it must have.
+        """
+        answer = json.loads(_native.validate_json("plugin-manifest", json_of(dict(manifest))))
+        if "issues" in answer:
+            text = "; ".join(f"{_path(one['path'])}: {one['message']}" for one in answer["issues"])
+            raise InvalidDocumentError(f"the manifest is not valid: {text}")
+        parsed: Manifest = answer["value"]
+        return parsed
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """The shape as a JSON Schema document."""
+        schema: dict[str, Any] = json.loads(_native.json_schema("plugin-manifest"))
+        return schema
+
+
+def _path(parts: list[Any]) -> str:
+    return "`" + ".".join(str(part) for part in parts) + "`" if parts else "the manifest"
