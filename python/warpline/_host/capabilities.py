@@ -60,7 +60,7 @@ class Dependencies(_Part):
 
 
 class Secrets(_Part):
-    """Which secrets were found. Their values are among the arguments."""
+    """Which secrets were found. Their values are in the environment."""
 
     __slots__ = ("_names",)
 

@@ -1,0 +1,97 @@
+"""What the tests share: a home of its own for each, and plugins in two lines."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any, Iterator, Optional
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "python" / "warpline" / "examples"
+FIXTURES = ROOT / "npm" / "examples" / "test" / "fixtures"
+
+OK = """
+from warpline import skill_ok
+
+def handler(manifest, args, signal, capabilities):
+    return skill_ok("done")
+"""
+
+
+class Home:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.plugins = path / "plugins"
+        self.plugins.mkdir()
+
+    def plugin(self, name: str, handler: str = OK, /, files: Optional[dict[str, str]] = None, **fields: Any) -> Path:
+        """Writes a plugin: the source of its handler, other files, fields of its manifest."""
+        manifest = {
+            "name": name,
+            "version": "1.0.0",
+            "description": "d",
+            "autonomy_level": "autonomous",
+            "ttl_hours": 1,
+            "retry_delay_ms": 0,
+            **fields,
+        }
+        directory = self.plugins / name
+        directory.mkdir(exist_ok=True)
+        (directory / "manifest.py").write_text(f"manifest = {manifest!r}\n")
+        (directory / "handler.py").write_text(textwrap.dedent(handler))
+        for file, text in (files or {}).items():
+            (directory / file).parent.mkdir(exist_ok=True)
+            (directory / file).write_text(textwrap.dedent(text))
+        return directory
+
+    def json(self, path: str) -> Any:
+        return json.loads((self.path / path).read_text())
+
+    def state(self) -> Any:
+        return self.json("state/engine-state.json")
+
+    def files(self) -> dict[str, bytes]:
+        return {
+            str(file.relative_to(self.path)): file.read_bytes()
+            for file in sorted(self.path.rglob("*"))
+            if file.is_file() and not file.name.endswith("lock")
+        }
+
+    def environment(self, **extra: str) -> dict[str, str]:
+        path = os.pathsep.join(sys.path)
+        return {**os.environ, "PYTHONPATH": path, "WARPLINE_HOME": str(self.path), **extra}
+
+    def python(self, source: str, *, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+        """Runs a program of its own on this home."""
+        return subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(source)],
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+
+    def cli(self, *arguments: str, cwd: Optional[Path] = None) -> subprocess.CompletedProcess[str]:
+        """Runs a command on this home."""
+        return subprocess.run(
+            [sys.executable, "-m", "warpline", *arguments],
+            env=self.environment(),
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    path = tmp_path / "home"
+    path.mkdir()
+    monkeypatch.setenv("WARPLINE_HOME", str(path))
+    yield Home(path)

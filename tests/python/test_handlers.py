@@ -1,0 +1,219 @@
+"""What handlers return, raise and ignore never harms the host."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+import warpline
+from conftest import Home
+
+MANUAL: warpline.NotGranted = {"granted": False, "reason": "manual-run"}
+BASE = "{'status': 'success', 'phases_completed': [], 'phases_failed': [], 'data_freshness': {}, 'summary': 's'}"
+
+
+def invoke(home: Home, source: str, **fields: object) -> warpline.Invocation:
+    home.plugin("p", source, **fields)
+    return warpline.invoke_plugin("p", witness=MANUAL)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("float('nan')", "`extra` is not a finite number"),
+        ("[1, {'a': float('inf')}]", "`extra[1].a` is not a finite number"),
+        ("{1, 2}", "`extra` is of type set"),
+        ("b'x'", "`extra` is of type bytes"),
+        ("object()", "`extra` is of type object"),
+        ("{1: 2}", "`extra` has a key that is int"),
+        ("{None: 2}", "`extra` has a key that is NoneType"),
+        ("{('a',): 2}", "`extra` has a key that is tuple"),
+        ("10 ** 400", "`extra` is an integer too large"),
+        ("10 ** 10_000", "`extra` is an integer too large"),
+        ("cycle", "`extra[0].c` contains itself"),
+        ("deep", "nested too deeply"),
+        ("'x' * 40_000_000", "longer than"),
+        ("[0] * 20_000_000", "longer than"),
+        ("Hostile()", "ZeroDivisionError"),
+        ("(x for x in ())", "`extra` is of type generator"),
+    ],
+)
+def test_a_value_without_a_json_form_is_a_failure_that_says_where(
+    home: Home, value: str, said: str
+) -> None:
+    invocation = invoke(
+        home,
+        f"""
+class Hostile(dict):
+    def items(self):
+        return 1 / 0
+
+cycle = [{{}}]
+cycle[0]['c'] = cycle
+deep = []
+for _ in range(100_000):
+    deep = [deep]
+
+def handler(*_):
+    return {{**{BASE}, 'extra': {value}}}
+""",
+    )
+    assert invocation.result["status"] == "failed"
+    assert said in (invocation.final_error or ""), invocation.final_error
+
+
+def test_numbers_and_text_are_written_as_javascript_writes_them(home: Home) -> None:
+    invocation = invoke(
+        home,
+        """
+from enum import IntEnum
+from warpline import skill_ok
+
+class Many(IntEnum):
+    A = 7
+
+def handler(*_):
+    text = "\\ud83d|\\U0001f600|\\u2028|\\x7f"
+    return skill_ok(text, artifacts_produced=[{"type": "t", "format": "json", "body": "b"}],
+        schema_version=2.0, data_freshness={"2": "b", "1": "a", "x": "c"})
+""",
+    )
+    assert invocation.result["summary"] == "\ud83d|\U0001f600|\u2028|\x7f"
+    assert list(invocation.result["data_freshness"]) == ["1", "2", "x"]
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("raise ValueError('x')", "ValueError: x (handler.py:"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt (handler.py:"),
+        ("import sys; sys.exit(3)", "SystemExit: 3 (handler.py:"),
+        ("raise GeneratorExit", "GeneratorExit"),
+        ("raise StopIteration('s')", "StopIteration: s"),
+        ("raise BaseException('b')", "BaseException: b"),
+        ("raise Mute", "Mute: its text cannot be read"),
+        ("raise ValueError('\\ud800')", "ValueError: \ud800"),
+        ("raise ValueError('x' * 100_000)", "… (cut)"),
+        ("recurse()", "RecursionError"),
+        ("import asyncio; raise asyncio.CancelledError", "CancelledError"),
+        ("return None", "result is not valid"),
+        ("return 5", "result is not valid"),
+        ("return handler", "of type function"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_whatever_is_raised_is_a_failed_result(
+    home: Home, kind: str, code: str, said: str
+) -> None:
+    invocation = invoke(
+        home,
+        f"""
+class Mute(Exception):
+    def __str__(self):
+        raise SystemExit
+
+def recurse():
+    recurse()
+
+{kind} handler(*_):
+    {code}
+""",
+    )
+    assert invocation.result["status"] == "failed"
+    if kind == "async def" and "StopIteration" in code:
+        said = "RuntimeError: coroutine raised StopIteration"
+    assert said in (invocation.final_error or ""), invocation.final_error
+
+
+def test_async_handlers_run_on_a_loop_of_their_own(home: Home) -> None:
+    invocation = invoke(
+        home,
+        """
+import asyncio, threading
+from warpline import skill_ok
+
+async def handler(manifest, args, signal, capabilities):
+    one, two = await asyncio.gather(asyncio.sleep(0.01, "a"), asyncio.to_thread(lambda: "b"))
+    return skill_ok(one + two)
+""",
+    )
+    assert invocation.result["summary"] == "ab"
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        "def handler(*_):\n    time.sleep(3)",
+        "def handler(*_):\n    end = time.monotonic() + 3\n    while time.monotonic() < end: pass",
+        "async def handler(*_):\n    await asyncio.sleep(3)",
+        "async def handler(*_):\n    time.sleep(3)",
+        "async def handler(*_):\n    await asyncio.to_thread(time.sleep, 3)",
+    ],
+)
+def test_a_timeout_ends_the_wait_for_any_handler(home: Home, handler: str) -> None:
+    since = time.monotonic()
+    invocation = invoke(home, f"import asyncio, time\n{handler}\n", timeout_ms=100)
+    assert time.monotonic() - since < 2
+    assert invocation.timed_out and invocation.attempts[0]["status"] == "timeout"
+    assert invocation.final_error == "timeout"
+
+
+def test_the_signal_tells_why_and_wakes_who_waits(home: Home) -> None:
+    home.plugin(
+        "p",
+        """
+        import pathlib
+        def handler(manifest, args, signal, capabilities):
+            before = (signal.aborted, signal.reason, signal.wait(0.01))
+            came = signal.wait(10)
+            pathlib.Path(args["out"]).write_text(f"{before} {came} {signal.aborted} {signal.reason}")
+        """,
+        timeout_ms=100,
+    )
+    out = home.path / "out"
+    warpline.invoke_plugin("p", {"out": str(out)}, witness=MANUAL)
+    for _ in range(200):
+        if out.exists() and out.read_text():
+            break
+        time.sleep(0.01)
+    assert out.read_text() == "(False, None, False) True True timeout"
+
+
+def test_an_async_handler_is_cancelled_where_it_awaits(home: Home) -> None:
+    home.plugin(
+        "p",
+        """
+        import asyncio, pathlib
+        async def handler(manifest, args, signal, capabilities):
+            try:
+                await asyncio.sleep(30)
+            finally:
+                pathlib.Path(args["out"]).write_text(str(signal.reason))
+        """,
+        timeout_ms=100,
+    )
+    out = home.path / "out"
+    warpline.invoke_plugin("p", {"out": str(out)}, witness=MANUAL)
+    for _ in range(200):
+        if out.exists() and out.read_text():
+            break
+        time.sleep(0.01)
+    assert out.read_text() == "timeout"
+
+
+def test_handlers_run_side_by_side(home: Home) -> None:
+    for at in range(16):
+        home.plugin(
+            f"p{at}",
+            """
+            import time
+            from warpline import skill_ok
+            def handler(*_):
+                time.sleep(0.4)
+                return skill_ok("done")
+            """,
+        )
+    since = time.monotonic()
+    assert warpline.run_advance().status == "complete"
+    assert time.monotonic() - since < 3
