@@ -1,5 +1,6 @@
 //! Documents and files: what the published shapes say of a value, and what the runtime would write.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::PyValueError;
@@ -93,8 +94,8 @@ pub(crate) fn build_result(input_json: &str) -> PyResult<String> {
 
 /// The home that this environment (`{vars, cwd}`) leads to.
 #[pyfunction]
-pub(crate) fn warpline_home(environment_json: &str) -> PyResult<PathBuf> {
-    guarded(|| Ok(home::warpline_home(&environment(environment_json)?)))
+pub(crate) fn warpline_home(environment_json: &str) -> PyResult<OsString> {
+    guarded(|| Ok(home::warpline_home(&environment(environment_json)?).into_os_string()))
 }
 
 /// The home that `--home` names in these arguments (JSON) of the command line, absolute.
@@ -102,10 +103,11 @@ pub(crate) fn warpline_home(environment_json: &str) -> PyResult<PathBuf> {
 pub(crate) fn home_argument(
     environment_json: &str,
     arguments_json: &str,
-) -> PyResult<Option<PathBuf>> {
+) -> PyResult<Option<OsString>> {
     guarded(|| {
         let cwd = environment(environment_json)?.cwd;
-        Ok(cli::home_argument(&texts(&value(arguments_json)?), &cwd))
+        let named = cli::home_argument(&texts(&value(arguments_json)?), &cwd);
+        Ok(named.map(PathBuf::into_os_string))
     })
 }
 

@@ -3,6 +3,19 @@
 import os
 from typing import Literal, Optional, final
 
+__all__ = [
+    "NativeEngine",
+    "build_result",
+    "error_codes",
+    "home_argument",
+    "json_schema",
+    "json_text",
+    "read_text",
+    "validate_json",
+    "warpline_home",
+    "write_atomic",
+]
+
 @final
 class NativeEngine:
     def __new__(cls) -> NativeEngine: ...

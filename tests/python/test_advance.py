@@ -134,9 +134,12 @@ def test_a_signal_that_is_set_interrupts_and_what_finished_is_recorded(home: Hom
     )
     stop = threading.Event()
     since = time.monotonic()
-    result = warpline.run_advance(
-        signal=stop, on_plugin_start=lambda plugin: plugin == "slow" and stop.set()
-    )
+
+    def start(plugin: str) -> None:
+        if plugin == "slow":
+            stop.set()
+
+    result = warpline.run_advance(signal=stop, on_plugin_start=start)
     assert time.monotonic() - since < 2
     assert result.status == "interrupted"
     assert home.state()["plugin_runs"]["quick"]["status"] == "success"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ MANUAL: warpline.NotGranted = {"granted": False, "reason": "manual-run"}
 BASE = "{'status': 'success', 'phases_completed': [], 'phases_failed': [], 'data_freshness': {}, 'summary': 's'}"
 
 
-def invoke(home: Home, source: str, **fields: object) -> warpline.Invocation:
+def invoke(home: Home, source: str, **fields: Any) -> warpline.Invocation:
     home.plugin("p", source, **fields)
     return warpline.invoke_plugin("p", witness=MANUAL)
 

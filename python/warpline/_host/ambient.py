@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Callable, Optional, Union
+from typing import TYPE_CHECKING, Callable, Optional, Union
 
 from .plugin_call import PluginCall, current_call
+
+if TYPE_CHECKING:
+    from _typeshed import FileDescriptorLike
 
 #: Stands for the working directory among the names of variables, which are never empty.
 _DIRECTORY = ""
@@ -66,7 +69,7 @@ def _chdir(path: Union[int, str, bytes, os.PathLike[str], os.PathLike[bytes]]) -
             _real_chdir(path)
 
 
-def _fchdir(fd: int) -> None:
+def _fchdir(fd: FileDescriptorLike) -> None:
     with _lock:
         if _allowed(_DIRECTORY, _directory):
             _real_fchdir(fd)

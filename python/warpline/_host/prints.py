@@ -81,6 +81,6 @@ def divert_prints() -> None:
     """Puts the streams in place. Called before plugin code runs: whoever replaced `sys.stdout`
     since, a test runner for example, is wrapped anew and finds their own object below."""
     if sys.stderr is not None and not isinstance(sys.stderr, _Stream):
-        sys.stderr = _Stream(sys.stderr, diverts=False)  # type: ignore[assignment]
+        sys.stderr = _Stream(sys.stderr, diverts=False)
     if sys.stdout is not None and not isinstance(sys.stdout, _Stream):
-        sys.stdout = _Stream(sys.stdout, diverts=True)  # type: ignore[assignment]
+        sys.stdout = _Stream(sys.stdout, diverts=True)

@@ -61,7 +61,7 @@ def to_current(body: Optional[str]) -> Optional[dict[str, float]]:
         found = value.get(key)
         return found if isinstance(found, dict) else {}
 
-    current = {
+    current: dict[str, Any] = {
         "load_per_cpu_max": part("load").get("one_per_cpu"),
         "memory_used_max_percent": part("memory").get("used_percent"),
         "disk_used_max_percent": part("disk").get("used_percent"),

@@ -62,5 +62,7 @@ def handler(
         result["reversible"] = True
         result["undo_instruction"] = f"delete {', '.join(paths)}"
     if stopped:
-        result.update(status="partial", phases_completed=[], phases_failed=[name])
+        result["status"] = "partial"
+        result["phases_completed"] = []
+        result["phases_failed"] = [name]
     return result

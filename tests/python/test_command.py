@@ -1,0 +1,151 @@
+"""`python -m warpline`: the command line on a home of Python plugins."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import EXAMPLES, Home
+
+
+def test_init_prepares_a_home_whose_first_advance_works(tmp_path: Path) -> None:
+    environment = {name: text for name, text in os.environ.items() if name != "WARPLINE_HOME"}
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "warpline", *arguments],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+
+    first = run("init")
+    assert first.returncode == 0, first.stderr
+    seed = tmp_path / ".warpline" / "plugins" / "host-metrics"
+    assert sorted(os.listdir(seed)) == ["handler.py", "manifest.py", "readings.py"]
+    assert "created" in first.stdout and "created" not in run("init").stdout
+    assert run("plan").returncode == 0
+    advance = run("advance", "--json")
+    assert advance.returncode == 0, advance.stderr
+    assert json.loads(advance.stdout)["plugin_states"] == {"host-metrics": "completed"}
+
+
+def test_the_verbs_end_with_the_codes_of_the_table(home: Home) -> None:
+    home.plugin("good")
+    home.plugin("effects", side_effects=["modifies_file"])
+    home.plugin("bad", "def handler(*_):\n    print('trouble')\n    raise ValueError('no')\n")
+    assert home.cli("plan").returncode == 0
+    advance = home.cli("advance")
+    assert advance.returncode == 1
+    assert "trouble" in advance.stderr and "trouble" not in advance.stdout
+    assert home.cli("approve", "effects").returncode == 0
+    assert home.json(".session-approval")["scopes"] == ["effects"]
+    assert home.cli("advance", "--force").returncode == 1
+    run = home.cli("run", "good", "now", "--json")
+    assert run.returncode == 0 and json.loads(run.stdout)["ok"] is True
+    assert home.cli("run", "bad", "now").returncode == 1
+    [log] = [path for path in (home.path / "runs").glob("*.log") if "trouble" in path.read_text()]
+    assert log.read_text().startswith("=== Attempt 1 ===\ntrouble\n")
+    assert home.cli("revoke").returncode == 0
+    assert home.cli("advance", "--plugins", "absent").returncode == 75
+    assert home.cli("advance", "--bogus").returncode == 1
+    assert home.cli("--help").returncode == 0
+    (home.plugins / "broken").mkdir()
+    assert home.cli("plan").returncode == 1
+
+
+def test_help_loads_nothing(home: Home) -> None:
+    directory = home.plugin("p")
+    (directory / "manifest.py").write_text("raise SystemExit('loaded')\n")
+    before = home.files()
+    shown = home.cli("advance", "--help")
+    assert shown.returncode == 0 and "loaded" not in shown.stderr + shown.stdout
+    assert home.files() == before
+
+
+def test_the_home_option_is_what_plugins_see(home: Home, tmp_path: Path) -> None:
+    home.plugin(
+        "p",
+        """
+        from warpline import skill_ok, warpline_home
+        def handler(*_):
+            return skill_ok(str(warpline_home()))
+        """,
+    )
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "plugins").symlink_to(home.plugins)
+    shown = home.cli("advance", "--home", str(other), "--json")
+    [entry] = json.loads(shown.stdout)["plugin_entries"]
+    assert entry["result_summary"] == str(other)
+
+
+def test_results_are_alone_on_standard_output(home: Home) -> None:
+    home.plugin(
+        "p",
+        """
+        import sys, threading
+        from warpline import skill_ok
+        def handler(*_):
+            print("from the handler")
+            thread = threading.Thread(target=print, args=("from its thread",))
+            thread.start()
+            thread.join()
+            return skill_ok("done")
+        """,
+    )
+    shown = home.cli("advance", "--json")
+    json.loads(shown.stdout)
+    assert "from the handler" in shown.stderr and "from its thread" in shown.stderr
+
+
+def test_a_reader_that_leaves_is_no_error(home: Home) -> None:
+    for at in range(200):
+        home.plugin(f"p{at}", description="x" * 500)
+    command = f"{sys.executable} -m warpline plan --json | head -c 10; exit ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(
+        ["bash", "-c", command], env=home.environment(), capture_output=True, text=True
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_other_signals_interrupt_as_well(home: Home, number: signal.Signals) -> None:
+    home.plugin(
+        "slow",
+        """
+        def handler(manifest, args, signal, capabilities):
+            print("started", flush=True)
+            signal.wait(30)
+        """,
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-m", "warpline", "advance"],
+        env=home.environment(PYTHONUNBUFFERED="1"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stderr is not None
+    while "started" not in (line := child.stderr.readline()):
+        assert line
+    since = time.monotonic()
+    child.send_signal(number)
+    assert child.wait(10) == 130
+    assert time.monotonic() - since < 2
+    child.stderr.close()
+    assert home.json(f"runs/{home.state()['last_run_id']}.json")["status"] == "interrupted"
+
+
+def test_the_fleet_has_the_names_of_the_other_language() -> None:
+    names = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
+    assert names == ["anomaly-watch", "daily-digest", "host-metrics", "incident-note"]

@@ -1,0 +1,284 @@
+"""The process around the engine: Ctrl-C, the end of the interpreter, forks, panics."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import warpline
+from conftest import Home
+from warpline import _native
+
+#: How often the end of the interpreter is tried, over all programs below.
+REPETITIONS = 200
+
+SLOW = """
+import time
+from warpline import skill_ok
+
+def handler(manifest, args, signal, capabilities):
+    print("slow has started", flush=True)
+    time.sleep(60)
+    return skill_ok("too late")
+"""
+SPINNING = """
+def handler(*_):
+    while True:
+        sum(range(1000))
+"""
+ASYNC = """
+import asyncio
+
+async def handler(*_):
+    await asyncio.gather(asyncio.sleep(60), asyncio.to_thread(__import__("time").sleep, 60))
+"""
+RETRYING = """
+from warpline import skill_failure
+
+def handler(*_):
+    return skill_failure("rate_limit", "again")
+"""
+
+
+def interrupt(home: Home, arguments: list[str]) -> tuple[int, float, str, str]:
+    """Starts a program, sends SIGINT once the slow plugin runs, and waits for its end."""
+    child = subprocess.Popen(
+        [sys.executable, *arguments],
+        env=home.environment(PYTHONUNBUFFERED="1"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None and child.stderr is not None
+    seen = ""
+    while "slow has started" not in seen:
+        line = child.stderr.readline()
+        assert line, seen
+        seen += line
+    child.send_signal(signal.SIGINT)
+    since = time.monotonic()
+    out, err = child.communicate(timeout=20)
+    return child.returncode, time.monotonic() - since, out, seen + err
+
+
+def test_ctrl_c_ends_a_blocking_advance_within_a_second_and_is_raised(home: Home) -> None:
+    home.plugin("quick")
+    home.plugin("slow", SLOW, dependencies=["quick"])
+    program = """
+import time, warpline
+try:
+    warpline.run_advance(on_run_failure=print)
+except KeyboardInterrupt:
+    print("raised")
+    """
+    status, seconds, out, err = interrupt(home, ["-c", program])
+    assert status == 0, err
+    assert seconds < 1
+    assert "was interrupted" in out and "raised" in out
+    state = home.state()
+    assert state["plugin_runs"]["quick"]["status"] == "success"
+    log = home.json(f"runs/{state['last_run_id']}.json")
+    assert log["status"] == "interrupted" and log["completed_at"] is None
+    left = [name for name in os.listdir(home.path / "state") if "lock" in name or "in-flight" in name]
+    assert left == []
+    home.plugin("slow", dependencies=["quick"])
+    resumed = warpline.run_advance(force=True)
+    assert home.json(f"runs/{resumed.run_id}.json")["resumed_from"] == state["last_run_id"]
+
+
+def test_ctrl_c_ends_a_command_with_130(home: Home) -> None:
+    home.plugin("slow", SLOW)
+    status, seconds, out, err = interrupt(home, ["-m", "warpline", "advance", "--json"])
+    assert status == 130, err
+    assert seconds < 2
+    assert '"status": "interrupted"' in out and "slow has started" not in out
+
+
+PROGRAMS = {
+    "an advance on a daemon thread": """
+        import threading, time, warpline
+        started = threading.Event()
+        threading.Thread(
+            target=lambda: warpline.run_advance(on_plugin_start=lambda _: started.set()), daemon=True
+        ).start()
+        started.wait(10)
+        time.sleep({pause})
+    """,
+    "advances on daemon threads, over and over": """
+        import os, threading, time, warpline
+        def loop():
+            while True:
+                try:
+                    warpline.run_advance(dry_run=True, force=True)
+                except warpline.WarplineError:
+                    pass
+        for _ in range(4):
+            threading.Thread(target=loop, daemon=True).start()
+        time.sleep({pause})
+    """,
+    "handlers that were given up": """
+        import time, warpline
+        for name in ("slow", "spinning", "async"):
+            witness = {{"granted": False, "reason": "manual-run"}}
+            warpline.invoke_plugin(name, witness=witness)
+        time.sleep({pause})
+    """,
+    "sys.exit in a hook": """
+        import sys, warpline
+        warpline.run_advance(on_plugin_start=lambda _: sys.exit(0))
+    """,
+}
+
+
+def test_the_end_of_the_interpreter_neither_hangs_nor_aborts(home: Home) -> None:
+    home.plugin("slow", SLOW, timeout_ms=30)
+    home.plugin("spinning", SPINNING, timeout_ms=30)
+    home.plugin("async", ASYNC, timeout_ms=30)
+    home.plugin("retrying", RETRYING, max_retries=10, retry_delay_ms=1)
+
+    def run(number: int) -> tuple[str, int, str]:
+        name = list(PROGRAMS)[number % len(PROGRAMS)]
+        path = home.path.parent / f"home-{number}"
+        path.mkdir()
+        (path / "plugins").symlink_to(home.plugins)
+        source = textwrap.dedent(PROGRAMS[name].format(pause=(number % 7) * 0.01))
+        environment = {**home.environment(), "WARPLINE_HOME": str(path)}
+        ended = subprocess.run(
+            [sys.executable, "-X", "faulthandler", "-c", source],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=20,
+        )
+        return name, ended.returncode, ended.stderr
+
+    with ThreadPoolExecutor(3) as pool:
+        ends = list(pool.map(run, range(REPETITIONS)))
+    assert len(ends) == REPETITIONS
+    wrong = [end for end in ends if end[1] != 0 or "Fatal" in end[2] or "panicked" in end[2]]
+    assert wrong == []
+
+
+def test_an_advance_that_the_interpreter_ends_under_is_recorded(home: Home) -> None:
+    home.plugin("slow", SLOW)
+    ended = home.python(PROGRAMS["an advance on a daemon thread"].format(pause=0.2))
+    assert ended.returncode == 0, ended.stderr
+    log = home.json(f"runs/{home.state()['last_run_id']}.json")
+    assert log["status"] == "interrupted"
+
+
+def test_a_forked_child_works_with_an_engine_of_its_own(home: Home) -> None:
+    home.plugin("p")
+    ended = home.python(
+        """
+        import os, warpline
+        assert warpline.run_advance().status == "complete"
+        child = os.fork()
+        if child == 0:
+            result = warpline.run_advance(force=True)
+            os._exit(0 if result.plugin_states == {"p": "completed"} else 1)
+        print(os.waitpid(child, 0)[1])
+        print(warpline.run_advance(force=True).status)
+        """
+    )
+    assert ended.stdout.split() == ["0", "complete"], ended.stderr
+
+
+def test_children_that_multiprocessing_forks_inside_a_handler_work(home: Home) -> None:
+    home.plugin(
+        "p",
+        """
+        import multiprocessing
+        from warpline import skill_ok
+        def double(number):
+            print("in a child", flush=True)
+            return 2 * number
+        def handler(*_):
+            with multiprocessing.get_context("fork").Pool(2) as pool:
+                return skill_ok(str(pool.map(double, [1, 2, 3])))
+        """,
+    )
+    ended = home.python(
+        """
+        import warpline
+        witness = {"granted": False, "reason": "manual-run"}
+        result = warpline.invoke_plugin("p", witness=witness, persist_artifact=True).result
+        print(result["summary"])
+        """
+    )
+    assert ended.stdout == "[2, 4, 6]\n", ended.stderr
+
+
+def test_a_forked_child_that_returns_from_a_handler_is_ended(home: Home) -> None:
+    home.plugin(
+        "p",
+        """
+        import os
+        from warpline import skill_ok
+        def handler(*_):
+            child = os.fork()
+            if child:
+                return skill_ok(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
+            return skill_ok("from the child")
+        """,
+    )
+    ended = home.python(
+        """
+        import warpline
+        print(warpline.run_advance().plugin_entries[0]["result_summary"])
+        """
+    )
+    assert ended.stdout == "1\n", ended.stderr
+    assert "forked child returned" in ended.stderr
+
+
+def test_an_engine_of_the_parent_refuses_in_the_child() -> None:
+    engine = _native.NativeEngine()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            engine.begin(1, "plan", "{}", "{}")
+            os.write(writer, b"began")
+        except RuntimeError as error:
+            os.write(writer, str(error).encode())
+        finally:
+            del engine
+            os._exit(0)
+    os.close(writer)
+    assert os.waitpid(child, 0)[1] == 0
+    assert os.read(reader, 1000) == b"this engine belongs to the process that forked"
+
+
+def test_a_panic_is_an_exception() -> None:
+    panic = getattr(_native, "panic_for_a_test")
+    with pytest.raises(RuntimeError, match="the engine panicked: asked for"):
+        panic()
+
+
+def test_a_late_or_repeated_answer_is_dropped(home: Home) -> None:
+    engine = _native.NativeEngine()
+    for _ in range(2):
+        engine.complete(1, True, "null")
+        engine.complete(2, False, "no json")
+    with pytest.raises(ValueError):
+        engine.wait(7, 1)
+
+
+def test_the_package_needs_nothing_but_the_interpreter() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", "import sys, warpline; print(*sorted(sys.modules))"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(warpline.__file__).parents[1])},
+        check=True,
+    )
+    assert "typing_extensions" not in ended.stdout and "pytest" not in ended.stdout

@@ -1,0 +1,159 @@
+"""What the package publishes, and that its types are what they say."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import warpline
+from conftest import ROOT
+from warpline import _native, errors
+from warpline._results import skill_failure, skill_handoff, skill_ok
+
+VECTORS = ROOT / "tests" / "vectors"
+FUNCTIONS = [
+    "invoke_plugin",
+    "load_plugin_manifests",
+    "plan",
+    "run_advance",
+    "skill_failure",
+    "skill_handoff",
+    "skill_ok",
+    "warpline_home",
+]
+NATIVE = [
+    "NativeEngine",
+    "build_result",
+    "error_codes",
+    "home_argument",
+    "json_schema",
+    "json_text",
+    "read_text",
+    "validate_json",
+    "warpline_home",
+    "write_atomic",
+]
+
+
+def test_the_published_names_are_exactly_these() -> None:
+    functions = [name for name in warpline.__all__ if name[0].islower()]
+    assert functions == FUNCTIONS
+    assert all(hasattr(warpline, name) for name in warpline.__all__)
+    assert sorted(warpline.__all__) == sorted(set(warpline.__all__))
+
+
+def test_nothing_native_but_the_command_line_can_write_a_grant() -> None:
+    """A new name in here has to be looked at: may it write `.session-approval`?"""
+    names = [name for name in dir(_native) if name[0] != "_" and name != "panic_for_a_test"]
+    assert sorted(names) == NATIVE
+    engine = [name for name in dir(_native.NativeEngine) if name[0] != "_"]
+    assert engine == ["begin", "cancel", "close", "complete", "print", "receive", "wait"]
+    source = (ROOT / "bindings-python" / "src" / "operation.rs").read_text()
+    kinds = [line.split('"')[1] for line in source.splitlines() if line.strip().startswith('"') and "=>" in line]
+    assert kinds == ["advance", "manifests", "plan", "invoke", "cli"]
+
+
+def test_every_code_of_the_catalogue_has_its_class() -> None:
+    assert sorted(errors._BY_CODE) == sorted(_native.error_codes())
+    published = {
+        getattr(warpline, name)
+        for name in warpline.__all__
+        if isinstance(getattr(warpline, name), type)
+        and issubclass(getattr(warpline, name), Exception)
+    }
+    assert published == {*errors._BY_CODE.values(), warpline.WarplineError}
+
+
+def vectors(family: str) -> list[Any]:
+    document = json.loads((VECTORS / f"{family}.json").read_text())
+    return [pytest.param(case["input"], case["expect"], id=case["id"]) for case in document["cases"]]
+
+
+def compact(value: object) -> str:
+    return _native.json_text(json.dumps(value), False)
+
+
+@pytest.mark.parametrize(("given", "expect"), vectors("result-builders"))
+def test_builders_build_what_the_vectors_say(
+    given: dict[str, Any], expect: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WARPLINE_HOME", given["home"])
+    overrides = given.get("overrides") or {}
+    built: object
+    if given["builder"] == "skillOk":
+        built = skill_ok(given["summary"], **overrides)
+    elif given["builder"] == "skillFailure":
+        built = skill_failure(given["code"], given["message"], **overrides)
+    else:
+        built = skill_handoff(given["task"], given["context_path"], **overrides)
+    assert compact(built) == expect["json"]
+    answer = json.loads(_native.validate_json("skill-result", json.dumps(built)))
+    if expect["parsed"]["ok"]:
+        assert compact(answer["value"]) == expect["parsed"]["json"]
+    else:
+        assert [issue["path"] for issue in answer["issues"]] == expect["parsed"]["paths"]
+
+
+@pytest.mark.parametrize(("given", "expect"), vectors("manifest-parse"))
+def test_manifests_parse_as_the_vectors_say(given: dict[str, Any], expect: dict[str, Any]) -> None:
+    [value] = given.values()
+    if expect["ok"]:
+        assert compact(warpline.PluginManifest.parse(value)) == expect["json"]
+    elif isinstance(value, dict):
+        with pytest.raises(warpline.InvalidDocumentError) as refused:
+            warpline.PluginManifest.parse(value)
+        for path in expect["paths"]:
+            text = ".".join(map(str, path)) if path else "the manifest"
+            assert text in str(refused.value)
+
+
+def test_a_builder_refuses_what_json_does_not_have() -> None:
+    with pytest.raises(ValueError, match="`overrides.artifacts_produced` is of type set"):
+        skill_ok("s", artifacts_produced={1})
+
+
+def run(*arguments: str) -> None:
+    search = os.pathsep.join([str(ROOT / "python"), str(ROOT / "tests" / "python")])
+    ended = subprocess.run(
+        [sys.executable, "-m", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "MYPYPATH": search, "PYTHONPATH": search},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_the_package_and_its_tests_are_typed() -> None:
+    run("mypy", "--strict", "python/warpline", "--exclude", "examples/")
+    run("mypy", "--strict", *map(str, sorted((ROOT / "tests" / "python").glob("*.py"))))
+
+
+@pytest.mark.parametrize(
+    "plugin", sorted(path.name for path in (ROOT / "python/warpline/examples").iterdir() if path.is_dir())
+)
+def test_the_examples_are_typed(plugin: str) -> None:
+    directory = ROOT / "python" / "warpline" / "examples" / plugin
+    search = os.pathsep.join([str(ROOT / "python"), str(directory)])
+    files = [str(file) for file in sorted(directory.glob("*.py"))]
+    ended = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", *files],
+        cwd=ROOT,
+        env={**os.environ, "MYPYPATH": search},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stdout
+
+
+def test_the_stubs_are_those_of_the_built_module(tmp_path: Path) -> None:
+    allowed = tmp_path / "allowed"
+    # Only a module built for tests can panic on demand, and it lists that among its names.
+    allowed.write_text("warpline._native.panic_for_a_test\nwarpline._native.__all__\n")
+    run("mypy.stubtest", "warpline._native", "--allowlist", str(allowed), "--ignore-unused-allowlist")
