@@ -52,20 +52,7 @@ pub(crate) fn manifest() -> Manifest {
 }
 
 pub(crate) fn state() -> EngineState {
-    EngineState {
-        schema_version: 1,
-        last_run_id: None,
-        last_run_at: None,
-        last_interaction_at: None,
-        plugin_runs: Record::new(),
-        deferrals: vec![],
-        denials: Record::new(),
-        task_aging: vec![],
-        completed_tasks: vec![],
-        pending_gates: vec![],
-        extensions: Map::new(),
-        unknown: Map::new(),
-    }
+    EngineState::default()
 }
 
 pub(crate) fn run(last_run_at: &str, status: RunStatus) -> PluginRun {

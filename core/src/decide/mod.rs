@@ -4,10 +4,13 @@
 //! the facts behind it. What a plugin or operator wrote is looked up by own key alone.
 
 pub mod attempt;
+pub mod capability;
 pub mod crash;
 pub mod denial;
+pub mod dueness;
 pub mod freshness;
 pub mod gate;
+pub mod grant;
 pub mod levels;
 pub mod merge;
 pub mod quiet;

@@ -39,8 +39,8 @@ pub fn entry(
 
 /// Records a run that an earlier document was the base of.
 ///
-/// Where the run produced no Output of its own, the pointer that the document holds now wins over
-/// the one the run started from: it may have been moved meanwhile.
+/// Where the run produced no Output of its own (none is stamped with `run_id`), the pointer that the
+/// document holds now wins over the one the run started from: it may have been moved meanwhile.
 pub(super) fn put(state: &mut EngineState, plugin: &JsString, run: &PluginRun, run_id: &JsString) {
     let mut run = run.clone();
     let produced = |output: &OutputRecord| output.run_id.as_ref() == Some(run_id);

@@ -1,0 +1,182 @@
+use std::os::unix::fs::symlink;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant as Clock;
+
+use super::*;
+
+fn home() -> (tempfile::TempDir, Paths) {
+    let root = tempfile::tempdir().expect("temporary directory");
+    let paths = Paths::new(root.path().to_owned());
+    (root, paths)
+}
+
+fn now() -> Instant {
+    Instant::from_ms(1_787_227_200_000).expect("in range")
+}
+
+fn refusal(paths: &Paths) -> String {
+    RunLock::acquire(paths, "second", now()).expect_err("held").to_string()
+}
+
+#[test]
+fn a_second_advance_of_the_same_process_is_refused_and_told_who_runs() {
+    let (_root, paths) = home();
+    let first = RunLock::acquire(&paths, "first-run", now()).expect("free");
+    let text = fs::read_to_string(paths.run_lock()).expect("lock file");
+    let pid = std::process::id();
+    assert_eq!(
+        text,
+        format!(r#"{{"run_id":"first-run","pid":{pid},"started_at":"2026-08-20T12:00:00.000Z"}}"#)
+    );
+    let began = Clock::now();
+    let error = refusal(&paths);
+    assert!(began.elapsed() < Duration::from_secs(1));
+    for part in ["first-run", &pid.to_string(), "2026-08-20T12:00:00.000Z"] {
+        assert!(error.contains(part), "{error}");
+    }
+    assert_eq!(fs::read_to_string(paths.run_lock()).expect("lock file"), text);
+    assert!(RunLock::is_held(&paths));
+    first.release();
+    assert!(!paths.run_lock().exists(), "a clean release leaves no file");
+    assert!(!RunLock::is_held(&paths));
+    RunLock::acquire(&paths, "second", now()).expect("free again");
+}
+
+#[test]
+fn what_the_lock_file_says_is_repeated_only_where_it_has_the_right_shape() {
+    let (_root, paths) = home();
+    let _held = RunLock::acquire(&paths, "run", now()).expect("free");
+    let garbage: [&[u8]; 6] = [
+        b"",
+        b"\xff\xff",
+        b"{",
+        b"[1]",
+        br#"{"run_id":"\u001b[31mred","pid":-1,"started_at":"yesterday"}"#,
+        br#"{"run_id":7,"pid":"x","started_at":null}"#,
+    ];
+    for content in garbage {
+        fs::write(paths.run_lock(), content).expect("garbage");
+        let error = refusal(&paths);
+        assert!(error.contains("does not say"), "{error}");
+        assert!(!error.contains(['\u{1b}', '\u{fffd}']), "{error}");
+    }
+    fs::write(paths.run_lock(), r#"{"pid":12,"run_id":"../x"}"#).expect("half of it");
+    let error = refusal(&paths);
+    assert!(error.contains("process 12") && !error.contains("../x"), "{error}");
+}
+
+#[test]
+fn a_lock_file_without_a_holder_means_nothing_whatever_it_says() {
+    let (_root, paths) = home();
+    fs::create_dir_all(paths.run_lock().parent().expect("state")).expect("state");
+    fs::write(paths.run_lock(), r#"{"run_id":"old","pid":1}"#).expect("left behind");
+    fs::write(paths.state_lock(), (now().ms() + 60_000).to_string()).expect("left behind");
+    let began = Clock::now();
+    let run = RunLock::acquire(&paths, "new", now()).expect("nobody holds it");
+    let state = StateLock::acquire(&paths, now()).expect("nobody holds it");
+    assert!(began.elapsed() < Duration::from_secs(2));
+    assert_eq!(fs::read_to_string(paths.state_lock()).expect("content"), "1787227200000");
+    state.release();
+    run.release();
+    assert!(!paths.state_lock().exists());
+}
+
+#[test]
+fn links_and_other_things_in_place_of_a_lock_file_are_refused_and_left_alone() {
+    let (root, paths) = home();
+    fs::create_dir_all(paths.run_lock().parent().expect("state")).expect("state");
+    let victim = root.path().join("victim");
+    fs::write(&victim, "precious").expect("victim");
+    symlink(&victim, paths.run_lock()).expect("link");
+    symlink(root.path().join("nowhere"), paths.state_lock()).expect("link");
+    assert!(matches!(RunLock::acquire(&paths, "r", now()), Err(Error::File { .. })));
+    assert!(matches!(StateLock::acquire(&paths, now()), Err(Error::File { .. })));
+    assert_eq!(fs::read_to_string(&victim).expect("victim"), "precious");
+    assert!(!root.path().join("nowhere").exists());
+    fs::remove_file(paths.run_lock()).expect("link");
+    fs::create_dir(paths.run_lock()).expect("directory");
+    assert!(matches!(RunLock::acquire(&paths, "r", now()), Err(Error::File { .. })));
+}
+
+#[test]
+fn a_removed_lock_file_does_not_make_its_holder_remove_the_next_one() {
+    let (_root, paths) = home();
+    let first = RunLock::acquire(&paths, "first", now()).expect("free");
+    fs::remove_file(paths.run_lock()).expect("someone tidies up");
+    let second = RunLock::acquire(&paths, "second", now()).expect("another file");
+    drop(first);
+    let text = fs::read_to_string(paths.run_lock()).expect("still there");
+    assert!(text.contains("second"));
+    assert!(RunLock::is_held(&paths));
+    drop(second);
+}
+
+#[test]
+fn state_sections_of_many_threads_never_overlap() {
+    let (_root, paths) = home();
+    let (inside, done) = (AtomicU32::new(0), AtomicU32::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..25 {
+                    let lock = StateLock::acquire(&paths, now()).expect("in time");
+                    assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two are inside");
+                    std::thread::yield_now();
+                    inside.fetch_sub(1, Ordering::SeqCst);
+                    drop(lock);
+                    done.fetch_add(1, Ordering::SeqCst);
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+            });
+        }
+    });
+    assert_eq!(done.into_inner(), 100);
+    assert!(!paths.state_lock().exists());
+}
+
+#[test]
+fn a_waiter_goes_on_after_the_release_and_gives_up_in_time() {
+    let (_root, paths) = home();
+    let held = StateLock::acquire(&paths, now()).expect("free");
+    let wait = Duration::from_millis(60);
+    let error = StateLock::acquire_within(&paths, now(), wait).expect_err("held");
+    assert!(matches!(error, Error::StateLockTimeout { .. }), "{error}");
+    std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| {
+            StateLock::acquire(&paths, now()).expect("released in time");
+            Clock::now()
+        });
+        std::thread::sleep(Duration::from_millis(150));
+        assert!(!waiter.is_finished());
+        let released = Clock::now();
+        held.release();
+        assert!(waiter.join().expect("waiter") >= released);
+    });
+}
+
+#[test]
+fn a_killed_holder_holds_nothing() {
+    const CHILD: &str = "WARPLINE_TEST_HOLD";
+    if let Ok(home) = std::env::var(CHILD) {
+        let paths = Paths::new(home.into());
+        let _lock = RunLock::acquire(&paths, "killed", now()).expect("free");
+        std::thread::sleep(Duration::from_secs(60));
+        return;
+    }
+    let (root, paths) = home();
+    let mut child = Command::new(std::env::current_exe().expect("this test"))
+        .args(["--exact", "home::lock::tests::a_killed_holder_holds_nothing"])
+        .env(CHILD, root.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the child runs");
+    let taken = || RunLock::is_held(&paths).then_some(());
+    wait_for(Duration::from_secs(20), || Ok(taken())).expect("poll").expect("the child has it");
+    let error = refusal(&paths);
+    assert!(error.contains("killed") && error.contains(&child.id().to_string()), "{error}");
+    child.kill().expect("kill");
+    child.wait().expect("gone");
+    assert!(paths.run_lock().exists(), "nobody tidied up");
+    RunLock::acquire(&paths, "next", now()).expect("a dead process holds nothing");
+}

@@ -1,0 +1,158 @@
+use std::ffi::OsStr;
+use std::os::unix::fs::symlink;
+use std::time::Duration;
+
+use super::*;
+use crate::home::runs::tests::without_rights;
+
+fn root() -> tempfile::TempDir {
+    tempfile::tempdir().expect("temporary directory")
+}
+
+fn plugin(root: &Path, name: impl AsRef<OsStr>) -> PathBuf {
+    let directory = root.join(name.as_ref());
+    fs::create_dir_all(&directory).expect("directory");
+    fs::write(directory.join("manifest.ts"), "export {}").expect("manifest");
+    directory
+}
+
+fn names(roster: &Roster) -> Vec<String> {
+    roster.candidates.iter().map(|candidate| candidate.name.to_text()).collect()
+}
+
+fn refusal(root: &Path) -> (&'static str, String) {
+    let error = roster(root).expect_err("refused");
+    (error.code(), error.to_string())
+}
+
+#[test]
+fn a_root_that_cannot_be_used_is_refused_by_the_system_s_own_name() {
+    let root = root();
+    let file = root.path().join("file");
+    fs::write(&file, "").expect("file");
+    let looped = root.path().join("loop");
+    symlink(&looped, &looped).expect("link");
+    let absent = root.path().join("absent");
+    for (path, code) in [(&absent, "ENOENT"), (&file, "ENOTDIR"), (&looped, "ELOOP")] {
+        let expected = format!("cannot read plugin root {}: {code}", path.display());
+        assert_eq!(refusal(path), ("ERR_WARPLINE_PLUGIN_ROOT", expected));
+    }
+    let (code, message) = refusal(Path::new(""));
+    assert_eq!(code, "ERR_WARPLINE_PLUGIN_ROOT");
+    assert!(message.contains("empty string") && !message.contains("ENOENT"), "{message}");
+}
+
+#[test]
+fn a_root_without_the_right_to_read_it_is_refused() {
+    const CHILD: &str = "WARPLINE_TEST_ROOT";
+    if let Ok(closed) = std::env::var(CHILD) {
+        let (_, message) = refusal(Path::new(&closed));
+        assert!(message.ends_with(": EACCES"), "{message}");
+        return;
+    }
+    let root = root();
+    let closed = root.path().join("closed");
+    fs::create_dir(&closed).expect("directory");
+    let test = "home::plugins::tests::a_root_without_the_right_to_read_it_is_refused";
+    let output = without_rights(test, CHILD, root.path(), &[(&closed, 0)], &closed);
+    assert!(output.contains("1 passed"), "{output}");
+}
+
+#[test]
+fn directories_and_links_to_them_are_plugins_and_stray_files_are_nothing() {
+    let root = root();
+    let outside = self::root();
+    for name in ["b", "a", "\u{e000}", "😀", "prototype", ".hidden"] {
+        plugin(root.path(), name);
+    }
+    fs::write(root.path().join(".DS_Store"), "").expect("stray");
+    fs::write(root.path().join("README.md"), "").expect("stray");
+    symlink(root.path().join("README.md"), root.path().join("to-a-file")).expect("link");
+    symlink(root.path().join("nowhere"), root.path().join("dangling")).expect("link");
+    symlink(plugin(outside.path(), "real"), root.path().join("linked")).expect("link");
+    let roster = roster(root.path()).expect("readable");
+    assert_eq!(roster.failures, []);
+    let expected = [".hidden", "a", "b", "linked", "prototype", "😀", "\u{e000}"];
+    assert_eq!(names(&roster), expected, "by UTF-16 code unit");
+    let real = fs::canonicalize(outside.path().join("real")).expect("real");
+    assert_eq!(roster.candidates[3].directory, real);
+    assert_eq!(roster.candidates[3].manifest, real.join("manifest.ts"));
+}
+
+#[test]
+fn a_directory_that_cannot_be_a_plugin_is_a_failure_that_says_why() {
+    let root = root();
+    plugin(root.path(), "good");
+    plugin(root.path(), "__proto__");
+    plugin(root.path(), "constructor");
+    plugin(root.path(), OsStr::from_bytes(b"bad\xff"));
+    fs::create_dir(root.path().join("empty")).expect("directory");
+    fs::create_dir_all(root.path().join("odd/manifest.ts")).expect("directory");
+    let roster = roster(root.path()).expect("readable");
+    assert_eq!(names(&roster), ["good"]);
+    let failures: Vec<(String, &str)> =
+        roster.failures.iter().map(|(name, why)| (name.to_text(), why.as_str())).collect();
+    let expected = [
+        ("__proto__", "the directory name is a member of Object.prototype"),
+        ("bad\u{fffd}", "the directory name is not UTF-8 text"),
+        ("constructor", "the directory name is a member of Object.prototype"),
+        ("empty", "the directory has no manifest.ts"),
+        ("odd", "manifest.ts is not a file"),
+    ];
+    assert_eq!(failures, expected.map(|(name, why)| (name.to_owned(), why)));
+}
+
+#[test]
+fn an_empty_root_is_a_roster_of_nothing() {
+    let root = root();
+    assert_eq!(roster(root.path()).expect("readable"), Roster::default());
+}
+
+#[test]
+fn a_revision_changes_with_every_file_below_and_with_nothing_else() {
+    let root = root();
+    let directory = plugin(root.path(), "p");
+    let outside = root.path().join("shared.ts");
+    fs::write(&outside, "1").expect("shared");
+    for ignored in ["node_modules/x", ".git/x", "lib/node_modules/x"] {
+        fs::create_dir_all(directory.join(ignored)).expect("directory");
+    }
+    symlink(&outside, directory.join("linked.ts")).expect("link");
+    let mut last = revision(&directory);
+    assert_eq!(revision(&directory), last);
+    fs::write(directory.join("node_modules/x/a.js"), "").expect("ignored");
+    fs::write(directory.join(".git/x/a"), "").expect("ignored");
+    assert_eq!(revision(&directory), last);
+
+    let mut changed = |what: &str| {
+        let next = revision(&directory);
+        assert_ne!(next, last, "{what}");
+        last = next;
+    };
+    fs::write(directory.join("lib/deep.ts"), "1").expect("file");
+    changed("a new file below");
+    fs::write(directory.join("lib/deep.ts"), "22").expect("file");
+    changed("another size");
+    let file = fs::File::options().write(true).open(directory.join("lib/deep.ts")).expect("file");
+    file.set_modified(std::time::SystemTime::now() + Duration::from_secs(9)).expect("time");
+    changed("another time");
+    fs::write(directory.join("new"), "22").expect("file");
+    changed("one more");
+    fs::rename(directory.join("new"), directory.join("newer")).expect("rename");
+    changed("another name");
+    fs::write(&outside, "changed").expect("shared");
+    changed("what a link leads to");
+    fs::remove_file(directory.join("newer")).expect("file");
+    changed("one less");
+}
+
+#[test]
+fn a_revision_enters_no_directory_through_a_link() {
+    let root = root();
+    let directory = plugin(root.path(), "p");
+    symlink(root.path(), directory.join("up")).expect("a circle");
+    symlink("/", directory.join("everything")).expect("a lot");
+    let before = revision(&directory);
+    fs::write(root.path().join("beside"), "").expect("file");
+    assert_eq!(revision(&directory), before);
+}
