@@ -5,12 +5,15 @@
 //! key order is the one the files have.
 
 pub mod acknowledgement;
+#[cfg(test)]
+mod agreement;
 pub mod builders;
 pub mod config;
 pub mod engine_state;
 pub mod event;
 pub mod grant;
 pub mod issue;
+pub mod json_schema;
 pub mod manifest;
 pub mod output;
 pub mod preferences;
@@ -20,9 +23,11 @@ pub mod run_artifact;
 pub mod run_log;
 mod shape;
 pub mod skill_result;
+mod validate;
 
 pub use issue::{Issue, PathPart};
 pub use prototype::is_prototype_member;
+pub use validate::{SCHEMA_NAMES, validate_by_name};
 
 /// What every closed set can do, for code that reads any of them.
 pub(crate) trait ClosedSet: Copy + 'static {
