@@ -88,6 +88,12 @@ pub enum Error {
         /// The shape that would be right.
         expected: String,
     },
+    /// An option of a call has a name that nobody knows.
+    #[error("there is no option `{name}`")]
+    UnknownOption {
+        /// The name.
+        name: String,
+    },
     /// The host went away or answered something that is no answer.
     #[error("the plugin host failed: {message}")]
     Host {
@@ -107,7 +113,7 @@ impl Error {
             Self::File { .. } => "ERR_WARPLINE_FILE",
             Self::RunLocked { .. } => "ERR_WARPLINE_LOCKED",
             Self::StateLockTimeout { .. } => "ERR_WARPLINE_STATE_LOCK",
-            Self::Option { .. } => "ERR_WARPLINE_OPTION",
+            Self::Option { .. } | Self::UnknownOption { .. } => "ERR_WARPLINE_OPTION",
             Self::Host { .. } => "ERR_WARPLINE_HOST",
         }
     }
@@ -124,7 +130,10 @@ impl Error {
             Self::NewerState { .. } => Some("upgrade warpline; nothing was written"),
             Self::RunLocked { .. } => Some("wait for it to end, or stop that process"),
             Self::StateLockTimeout { .. } => Some("try again; nothing was written"),
-            Self::File { .. } | Self::Option { .. } | Self::Host { .. } => None,
+            Self::File { .. }
+            | Self::Option { .. }
+            | Self::UnknownOption { .. }
+            | Self::Host { .. } => None,
         }
     }
 

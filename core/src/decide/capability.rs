@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn a_handler_is_told_who_calls_and_what_its_manifest_declares() {
         let manifest = Manifest {
-            secrets: names(&["TOKEN", "OTHER"]),
+            secrets: names(&["TOKEN", "UNRESOLVED", "OTHER"]),
             dependencies: names(&["ran", "produced", "never", "__proto__"]),
             ..manifest()
         };

@@ -127,7 +127,7 @@ pub fn locked_plugins(state: &EngineState, now: Instant) -> HashSet<JsString> {
     let mut settled = tier::completed(state);
     settled.extend(tier::deferred(state, now));
     let open = state.task_aging.iter().filter(|task| !settled.contains(&task.task_id));
-    open.map(|task| task.source_check.clone()).filter(|source| !source.is_empty()).collect()
+    open.map(|task| task.source_check.clone()).collect()
 }
 
 /// Asks the guards in order. Nothing is written, and the grant is read last, if at all.

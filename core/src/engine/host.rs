@@ -134,8 +134,9 @@ pub type Completion = Result<Value, HostFailure>;
 
 /// Runs plugin code. See the module for the rules.
 pub trait Host: Send + Sync + 'static {
-    /// Starts a call and returns at once.
-    fn start(&self, call: CallId, request: Request);
+    /// Starts a call and returns at once. `operation` is the number its caller began it with: code
+    /// runs in that caller's async context where the language has one.
+    fn start(&self, call: CallId, operation: u64, request: Request);
 
     /// Aborts a started call; the host fires its signal and need not answer any more.
     fn abort(&self, call: CallId, reason: AbortReason);

@@ -1,13 +1,36 @@
 //! When, in which order, how often and how long: the one driver behind every language.
 
+mod advance;
+mod attempt;
+mod calls;
+mod exit;
 mod host;
+mod invoke;
+mod options;
+mod pass;
+mod plugin_run;
+mod prints;
+mod roster;
+mod time;
+mod wire;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use advance::AdvanceResult;
 pub use host::{
     AbortReason, AttemptRequest, CallId, Completion, Host, HostFailure, Notice, PluginModule,
     Request,
 };
+pub use invoke::Invocation;
+pub use options::{AdvanceOptions, DEFAULT_CONCURRENCY, InvokeOptions, PathOverrides, Witness};
+pub use roster::{LoadReport, LoadedPlugin, Roster};
+pub use time::Clock;
 
+use crate::json::JsString;
 use crate::schema::closed_set;
+use attempt::Ending;
+use time::random_sample;
 
 closed_set! {
     /// Where a plugin stands in an advance.
@@ -26,5 +49,58 @@ closed_set! {
         Failed = "failed",
         /// It was not due.
         Skipped = "skipped",
+    }
+}
+
+/// The engine of one host.
+///
+/// It holds no files open and no state between calls apart from what bounds concurrency: every
+/// advance reads the home anew.
+pub struct Engine {
+    host: Arc<dyn Host>,
+    clock: Clock,
+    calls: calls::Calls,
+    prints: prints::Prints,
+    parallelism: invoke::Parallelism,
+    active: exit::Active,
+    invocations: AtomicU64,
+}
+
+impl Engine {
+    /// An engine that runs plugin code in `host`, on the system clock.
+    pub fn new(host: Arc<dyn Host>) -> Arc<Self> {
+        Self::with_clock(host, Clock::System)
+    }
+
+    /// An engine on another clock.
+    pub fn with_clock(host: Arc<dyn Host>, clock: Clock) -> Arc<Self> {
+        Arc::new(Self {
+            calls: calls::Calls::new(host.clone()),
+            host,
+            clock,
+            prints: prints::Prints::default(),
+            parallelism: invoke::Parallelism::default(),
+            active: exit::Active::default(),
+            invocations: AtomicU64::new(0),
+        })
+    }
+
+    /// Takes the host's answer to a call. Late and repeated answers are dropped.
+    pub fn complete(&self, call: CallId, completion: Completion) {
+        self.calls.complete(call, completion);
+    }
+
+    /// Takes what plugin code printed during an invocation whose request asked for it.
+    pub fn print(&self, invocation: u64, text: &JsString) {
+        self.prints.print(invocation, text);
+    }
+
+    /// What the engine's clock shows.
+    pub fn now(&self) -> crate::clock::Instant {
+        self.clock.now()
+    }
+
+    fn next_invocation(&self) -> u64 {
+        self.invocations.fetch_add(1, Ordering::Relaxed) + 1
     }
 }

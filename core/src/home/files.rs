@@ -237,6 +237,13 @@ impl Appender {
     }
 }
 
+impl Drop for Appender {
+    fn drop(&mut self) {
+        // Closing would do, but for a process that is just being forked and still has the file.
+        let _ = self.file.unlock();
+    }
+}
+
 /// Removes a file; `false` where there was none. Of a link, the link itself is removed.
 ///
 /// Once this has returned, the file stays gone after a power loss.

@@ -19,7 +19,8 @@ use super::{Paths, events, files, run_id, runs, state};
 /// The journal is a dead pass's when nobody but the caller holds the run lock: `run_lock` is the
 /// caller's own, without it the lock is taken for that moment. A running pass keeps its journal.
 ///
-/// The order of the steps makes each of them repeatable: the state is written first, in one step
+/// A state or journal that cannot be used refuses before anything is changed. The order of the
+/// steps makes each of them repeatable: the state is written first, in one step
 /// together with the run id by which a repetition knows that it is done; then the run log where
 /// there is none; then the notices that are not there yet; the journal goes last. Killed in
 /// between, the next call goes on.

@@ -74,7 +74,9 @@ impl RunLock {
         let Ok(file) = options.open(paths.run_lock()) else {
             return false;
         };
-        matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+        let held = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        let _ = file.unlock();
+        held
     }
 
     /// Gives the lock back.
@@ -134,6 +136,8 @@ impl Drop for Held {
             // While the lock is held nobody else uses this file, so it can go without a race.
             let _ = fs::remove_file(&self.path);
         }
+        // Closing would do, but for a process that is just being forked and still has the file.
+        let _ = self.file.unlock();
     }
 }
 

@@ -44,8 +44,6 @@ pub enum Decision<T> {
 /// [`Error::File`], [`Error::NotJson`], [`Error::Invalid`], [`Error::NewerState`]: the document, or
 /// the journal, cannot be used, and is untouched.
 pub fn load_for_write(paths: &Paths, now: Instant, run_lock: Option<&RunLock>) -> Result<Loaded> {
-    // Refused before anything is folded: a refusal leaves the home as it was.
-    read(paths)?;
     let folded = fold::settle(paths, now, run_lock)?;
     let mut state = read(paths)?;
     if !state.take_stub_gates().is_empty() {
@@ -87,7 +85,6 @@ pub fn update<T>(
     now: Instant,
     change: impl FnOnce(&mut EngineState) -> Result<Decision<T>>,
 ) -> Result<T> {
-    read(paths)?;
     fold::settle(paths, now, None)?;
     self::change(paths, now, change)
 }

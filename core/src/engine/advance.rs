@@ -1,0 +1,331 @@
+//! One advance: every due plugin of a root, level by level.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Instant;
+use crate::decide::dueness::locked_plugins;
+use crate::decide::levels::order;
+use crate::decide::{quiet, tier};
+use crate::error::{Error, Result};
+use crate::home::journal::Journal;
+use crate::home::jsonl::{self, Level, Line, LineEvent};
+use crate::home::lock::RunLock;
+use crate::home::{Environment, Paths, events, preferences, run_id, runs, state};
+use crate::json::{JsString, Map, Record, Value};
+use crate::schema::event::{self, BoardEvent};
+use crate::schema::run_log::{AdvanceStatus, EntryStatus, PluginLogEntry};
+
+use super::pass::{Facts, Pass, entry};
+use super::plugin_run::PluginRunner;
+use super::{AdvanceOptions, DEFAULT_CONCURRENCY, Engine, Notice, PluginState, Roster};
+
+/// What an advance came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AdvanceResult {
+    /// Names the run log.
+    pub run_id: JsString,
+    /// How the pass ended.
+    pub status: AdvanceStatus,
+    /// Where every plugin stands, load failures included.
+    pub plugin_states: Record<PluginState>,
+    /// The plugins whose result was parked by this pass.
+    pub gated_plugins: Vec<JsString>,
+    /// The run log; `None` when none was written.
+    pub run_log_path: Option<PathBuf>,
+    /// What happened, plugin by plugin.
+    pub plugin_entries: Vec<PluginLogEntry>,
+    /// Why the pass is not complete; what `onRunFailure` was told.
+    pub failure: Option<JsString>,
+}
+
+impl AdvanceResult {
+    /// `{run_id, status, plugin_states, gated_plugins, run_log_path, plugin_entries}`, the states as
+    /// an object and the path empty when no log was written.
+    pub fn to_value(&self) -> Value {
+        let path = self.run_log_path.as_ref().map(|path| path.display().to_string());
+        let entries: Vec<Value> =
+            self.plugin_entries.iter().map(PluginLogEntry::to_value).collect();
+        [
+            ("run_id", Value::from(&self.run_id)),
+            ("status", self.status.into()),
+            ("plugin_states", self.plugin_states.clone().into()),
+            ("gated_plugins", self.gated_plugins.clone().into()),
+            ("run_log_path", path.unwrap_or_default().into()),
+            ("plugin_entries", entries.into()),
+        ]
+        .into_iter()
+        .collect::<Map>()
+        .into()
+    }
+}
+
+impl Engine {
+    /// Runs every due plugin of a root once.
+    ///
+    /// # Errors
+    ///
+    /// A refusal (plugin root, preferences, run lock, state document) leaves the home as it was. An
+    /// error after plugins ran means that the state could not be merged: the logs are written, and
+    /// the crash journal keeps the outcomes for the next advance.
+    pub async fn advance(
+        self: &Arc<Self>,
+        environment: &Environment,
+        options: &AdvanceOptions,
+        operation: u64,
+        cancel: &CancellationToken,
+    ) -> Result<AdvanceResult> {
+        let concurrency = options.concurrency.unwrap_or(DEFAULT_CONCURRENCY);
+        if concurrency == 0 {
+            let expected = "an integer of at least 1".into();
+            return Err(Error::Option { option: "concurrency", expected });
+        }
+        let paths = options.paths.resolve(environment)?;
+        let roster = self.roster(&paths.plugins, operation).await?;
+        for text in &roster.warnings {
+            self.host.notify(operation, Notice::Warning { text: text.clone() });
+        }
+        let preferences = preferences::read(&paths)?;
+        let started = self.clock.now();
+        let run = JsString::from(run_id::new(started));
+        let lock = if options.dry_run {
+            None
+        } else {
+            Some(RunLock::acquire(&paths, &run.to_text(), started)?)
+        };
+        let (document, resumed_from) = if options.dry_run {
+            (state::load_read_only(&paths, started), None)
+        } else {
+            let loaded = state::load_for_write(&paths, started, lock.as_ref())?;
+            (loaded.state, loaded.resumed_from)
+        };
+        let facts = Facts::new(run, started, paths, roster, &document, resumed_from, options);
+        let quiet = quiet::is_quiet(preferences.quiet_hours, started.local_minute());
+        let result = if quiet && !options.force && !options.dry_run {
+            self.quiet_pass(&facts)
+        } else {
+            let journal = if options.dry_run { None } else { Some(self.open_records(&facts)?) };
+            let pass = Arc::new(Pass::new(facts, document, journal));
+            let _active = self.active.enter(&pass);
+            let runner = PluginRunner {
+                engine: self.clone(),
+                pass: pass.clone(),
+                environment: environment.clone(),
+                options: options.clone(),
+                review_gate: preferences.review_gate,
+                operation,
+                cancel: cancel.clone(),
+                cut_short: AtomicBool::new(false),
+            };
+            let interrupted = run_levels(Arc::new(runner), concurrency).await;
+            self.finish(&pass, interrupted)
+        };
+        if let Some(lock) = lock {
+            lock.release();
+        }
+        let result = result?;
+        if let Some(text) = &result.failure {
+            self.host.notify(operation, Notice::RunFailure { text: text.clone() });
+        }
+        Ok(result)
+    }
+
+    /// Prunes what is too old and writes the opening lines of a pass.
+    fn open_records(&self, facts: &Facts) -> Result<Journal> {
+        let Facts { paths, run_id, started, .. } = facts;
+        runs::prune_run_logs(paths, *started);
+        jsonl::prune(paths, *started);
+        let line = Line {
+            run_id: run_id.clone(),
+            level: Level::Info,
+            event: LineEvent::RunStart,
+            plugin: None,
+            status: None,
+            elapsed_ms: None,
+            detail: None,
+        };
+        jsonl::append(paths, &[line], *started)?;
+        events::append(paths, &[event::run_started(&events::stamp(*started), run_id)])?;
+        Ok(Journal::open(paths, &run_id.to_text()))
+    }
+
+    /// A pass inside quiet hours: nothing runs, and only the closing event is written.
+    fn quiet_pass(&self, facts: &Facts) -> Result<AdvanceResult> {
+        let pass_status = match () {
+            () if facts.roster.plugins.is_empty() => AdvanceStatus::Failed,
+            () if facts.has_unloaded() => AdvanceStatus::Partial,
+            () => AdvanceStatus::Complete,
+        };
+        let mut states: Record<PluginState> = Record::new();
+        let mut entries = Vec::new();
+        for name in facts.roster.plugins.keys() {
+            states.insert(name.clone(), PluginState::Skipped);
+            let text = JsString::from("skipped: quiet hours");
+            entries.push(entry(name, EntryStatus::Skipped, facts.started, 0.0, text));
+        }
+        for (name, reason) in facts.unloaded() {
+            states.insert(name.clone(), PluginState::Failed);
+            let text = JsString::from(reason);
+            let failed = entry(name, EntryStatus::Failed, facts.started, 0.0, text);
+            entries.retain(|entry| entry.plugin != *name);
+            entries.push(failed);
+        }
+        let stamp = events::stamp(self.clock.now());
+        events::append(&facts.paths, &[event::run_completed(&stamp, &facts.run_id, pass_status)])?;
+        Ok(AdvanceResult {
+            run_id: facts.run_id.clone(),
+            status: pass_status,
+            plugin_states: states,
+            gated_plugins: Vec::new(),
+            run_log_path: None,
+            failure: failure_text(pass_status, facts, &entries, &[]),
+            plugin_entries: entries,
+        })
+    }
+
+    /// Writes what the pass came to and says how it ended.
+    pub(super) fn finish(&self, pass: &Pass, interrupted: bool) -> Result<AdvanceResult> {
+        if !pass.claim_recording() {
+            let message = "the process ended while the advance was running".into();
+            return Err(Error::Host { message });
+        }
+        pass.record_unloaded();
+        let status = pass.status(interrupted);
+        let facts = &pass.facts;
+        let run_log_path = if facts.dry_run {
+            None
+        } else {
+            let (recorded, path) = pass.record(status, self.clock.now());
+            recorded?;
+            Some(path)
+        };
+        let entries = pass.entries();
+        let (states, gated) =
+            pass.with(|progress| (progress.states.clone(), progress.gated.clone()));
+        Ok(AdvanceResult {
+            run_id: facts.run_id.clone(),
+            status,
+            plugin_states: states,
+            run_log_path,
+            failure: failure_text(status, facts, &entries, &gated),
+            gated_plugins: gated,
+            plugin_entries: entries,
+        })
+    }
+}
+
+impl Facts {
+    fn new(
+        run_id: JsString,
+        started: Instant,
+        paths: Paths,
+        roster: Roster,
+        state: &crate::schema::engine_state::EngineState,
+        resumed_from: Option<JsString>,
+        options: &AdvanceOptions,
+    ) -> Self {
+        let graph: Vec<(JsString, Vec<JsString>)> = roster
+            .plugins
+            .iter()
+            .map(|(name, plugin)| (name.clone(), plugin.manifest.dependencies.clone()))
+            .collect();
+        let order = order(&graph);
+        Self {
+            run_id,
+            started,
+            paths,
+            roster,
+            levels: order.levels,
+            unplaced: order.unplaced,
+            tier: tier::tier(state.last_interaction_at.as_ref(), started),
+            locked: locked_plugins(state, started),
+            resumed_from,
+            dry_run: options.dry_run,
+        }
+    }
+
+    /// Plugins that cannot be considered, with the reason: on or behind a cycle, or not loaded.
+    pub(super) fn unloaded(&self) -> impl Iterator<Item = (&JsString, &str)> {
+        let both = self.unplaced.iter().chain(&self.roster.failures);
+        both.map(|(name, reason)| (name, reason.as_str()))
+    }
+
+    fn has_unloaded(&self) -> bool {
+        self.unloaded().next().is_some()
+    }
+}
+
+/// Runs level after level until one parks a result or the caller cancels. Says whether a
+/// cancellation kept anything from starting or finishing.
+async fn run_levels(runner: Arc<PluginRunner>, concurrency: usize) -> bool {
+    let slots = Arc::new(Semaphore::new(concurrency.min(Semaphore::MAX_PERMITS)));
+    let pass = runner.pass.clone();
+    for level in &pass.facts.levels {
+        let mut running: JoinSet<(usize, Vec<BoardEvent>)> = JoinSet::new();
+        for (index, name) in level.iter().enumerate() {
+            let (runner, slots, name) = (runner.clone(), slots.clone(), name.clone());
+            running.spawn(async move {
+                let _slot = slots.acquire_owned().await;
+                (index, runner.consider(&name).await)
+            });
+        }
+        let mut told = Vec::with_capacity(level.len());
+        while let Some(ended) = running.join_next().await {
+            match ended {
+                Ok(ended) => told.push(ended),
+                Err(error) => runner.warn(format!("the engine lost a plugin: {error}")),
+            }
+        }
+        told.sort_by_key(|(index, _)| *index);
+        runner.tell(told.into_iter().map(|(_, events)| events));
+        let stop = runner.cut_short.load(Ordering::Relaxed)
+            || pass.with(|progress| !progress.gated.is_empty());
+        if stop {
+            break;
+        }
+    }
+    runner.cut_short.load(Ordering::Relaxed)
+}
+
+/// What `onRunFailure` is told; `None` for a complete pass.
+fn failure_text(
+    status: AdvanceStatus,
+    facts: &Facts,
+    entries: &[PluginLogEntry],
+    gated: &[JsString],
+) -> Option<JsString> {
+    let names = |names: Vec<&JsString>| {
+        names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    };
+    let failed = || {
+        let failed = entries.iter().filter(|entry| entry.status == EntryStatus::Failed);
+        failed.map(|entry| &entry.plugin).collect::<Vec<_>>()
+    };
+    let root = facts.paths.plugins.display();
+    let text = match status {
+        AdvanceStatus::Complete => return None,
+        AdvanceStatus::Failed if facts.roster.failures.is_empty() => {
+            format!("no plugin was loaded from {root}: there is none")
+        }
+        AdvanceStatus::Failed => {
+            format!("no plugin was loaded from {root}: {} failed to load", names(failed()))
+        }
+        AdvanceStatus::Interrupted => format!("run {} was interrupted", facts.run_id),
+        AdvanceStatus::Partial => {
+            let mut parts = Vec::new();
+            if !failed().is_empty() {
+                parts.push(format!("failed: {}", names(failed())));
+            }
+            if !gated.is_empty() {
+                parts.push(format!("waiting for approval: {}", names(gated.iter().collect())));
+            }
+            format!("run {} is partial; {}", facts.run_id, parts.join("; "))
+        }
+    };
+    Some(text.into())
+}

@@ -1,0 +1,111 @@
+//! One attempt: a handler call under its own time budget, and what it came to.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::json::{JsString, Record};
+use crate::schema::issue::issues_text;
+use crate::schema::redact::{redact, redact_text};
+use crate::schema::skill_result::{ErrorCode, Impact, ResultStatus, SkillError, SkillResult};
+
+use super::{AbortReason, Completion, Engine, Request};
+
+/// How a handler call ended.
+pub(super) enum Ending {
+    /// The handler returned or threw.
+    Answered(Completion),
+    /// The runtime's own timer fired first.
+    TimedOut,
+    /// The caller cancelled first.
+    Cancelled,
+}
+
+impl Engine {
+    /// Calls the handler once and waits for whatever comes first.
+    pub(super) async fn attempt(
+        &self,
+        operation: u64,
+        request: Request,
+        timeout_ms: f64,
+        cancel: &CancellationToken,
+    ) -> Ending {
+        if cancel.is_cancelled() {
+            return Ending::Cancelled;
+        }
+        let mut call = self.calls.start(operation, request);
+        // An abort decides before a result that arrives at the same moment.
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => {
+                call.abort(AbortReason::Cancelled);
+                Ending::Cancelled
+            }
+            () = tokio::time::sleep(duration(timeout_ms)) => {
+                call.abort(AbortReason::Timeout);
+                Ending::TimedOut
+            }
+            answer = call.answer() => match answer {
+                Some(completion) => Ending::Answered(completion),
+                None => Ending::Cancelled,
+            },
+        }
+    }
+}
+
+/// A number of milliseconds as a duration; more than a year is a year.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub(super) fn duration(ms: f64) -> Duration {
+    const YEAR_MS: f64 = 366.0 * 24.0 * 3_600_000.0;
+    Duration::from_millis(ms.clamp(0.0, YEAR_MS) as u64)
+}
+
+/// What an ending means as a result, redacted and validated.
+pub(super) fn result_of(ending: Ending, plugin: &JsString, secrets: &[JsString]) -> SkillResult {
+    match ending {
+        Ending::TimedOut => runtime_failure(plugin, ErrorCode::Timeout, "timeout".into()),
+        Ending::Cancelled => {
+            runtime_failure(plugin, ErrorCode::DependencyUnavailable, "cancelled".into())
+        }
+        Ending::Answered(Err(thrown)) => {
+            let message = redact_text(&thrown.message, secrets);
+            runtime_failure(plugin, ErrorCode::DependencyUnavailable, message)
+        }
+        Ending::Answered(Ok(value)) => match SkillResult::parse(&redact(&value, secrets)) {
+            Ok(result) => result,
+            Err(issues) => {
+                let text = format!("the handler's result is not valid: {}", issues_text(&issues));
+                let message = redact_text(&text.into(), secrets);
+                runtime_failure(plugin, ErrorCode::ParseError, message)
+            }
+        },
+    }
+}
+
+/// A failed result that the runtime makes itself; its summary is `<plugin>: <message>`.
+pub(super) fn runtime_failure(
+    plugin: &JsString,
+    code: ErrorCode,
+    message: JsString,
+) -> SkillResult {
+    let summary = plugin.concat(&": ".into()).concat(&message);
+    SkillResult {
+        status: ResultStatus::Failed,
+        phases_completed: Vec::new(),
+        phases_failed: vec![plugin.clone()],
+        errors: vec![SkillError {
+            code,
+            message,
+            impact: Impact::High,
+            source: None,
+            retryable: false,
+        }],
+        data_freshness: Record::new(),
+        summary,
+        artifacts_produced: Vec::new(),
+        reversible: None,
+        undo_instruction: None,
+        needs_llm: None,
+        schema_version: 1.0,
+    }
+}

@@ -1,0 +1,91 @@
+//! The passes that are running, for a host whose process is about to end under them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::decide::record;
+use crate::error::Result;
+use crate::json::JsString;
+use crate::schema::engine_state::{PluginRun, RunStatus};
+use crate::schema::run_log::EntryStatus;
+
+use super::pass::{Pass, entry};
+use super::{Engine, PluginState};
+
+/// The passes of an engine that have not been recorded yet.
+#[derive(Default)]
+pub(super) struct Active {
+    passes: Mutex<Vec<Arc<Pass>>>,
+}
+
+/// Takes its pass off the list when dropped.
+pub(super) struct Entered<'a> {
+    active: &'a Active,
+    pass: Arc<Pass>,
+}
+
+impl Active {
+    fn with<T>(&self, change: impl FnOnce(&mut Vec<Arc<Pass>>) -> T) -> T {
+        change(&mut self.passes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn enter(&self, pass: &Arc<Pass>) -> Entered<'_> {
+        self.with(|passes| passes.push(pass.clone()));
+        Entered { active: self, pass: pass.clone() }
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.active.with(|passes| passes.retain(|pass| !Arc::ptr_eq(pass, &self.pass)));
+    }
+}
+
+impl Engine {
+    /// Records what is known of every running pass as `interrupted`: the process ends now.
+    ///
+    /// For exit hooks: it blocks, starts nothing, and names the plugins that were running, so that
+    /// the host can say which of them may have ended the process.
+    ///
+    /// # Errors
+    ///
+    /// The first record that could not be written; the crash journal then tells the next advance.
+    pub fn exit(&self) -> Result<Vec<JsString>> {
+        let passes = self.active.with(std::mem::take);
+        let mut running = Vec::new();
+        let mut outcome = Ok(());
+        for pass in passes {
+            running.extend(self.cut(&pass));
+            outcome = outcome.and(self.finish(&pass, true).map(drop));
+        }
+        outcome.map(|()| running)
+    }
+
+    /// Marks the running plugins of a pass as failed; those with effects get a run record.
+    fn cut(&self, pass: &Pass) -> Vec<JsString> {
+        let now = self.clock.now();
+        pass.with(|progress| {
+            let running: Vec<JsString> = progress
+                .states
+                .iter()
+                .filter(|(_, state)| **state == PluginState::Running)
+                .map(|(name, _)| name.clone())
+                .collect();
+            for name in &running {
+                let summary = JsString::from("the process exited while this plugin was running");
+                let entry = entry(name, EntryStatus::Failed, pass.facts.started, 0.0, summary);
+                progress.entries.insert(name.clone(), entry);
+                progress.states.insert(name.clone(), PluginState::Failed);
+                let plugin = pass.facts.roster.plugins.get(name);
+                if plugin.is_some_and(|plugin| !plugin.manifest.side_effects.is_empty()) {
+                    let before = progress.state.plugin_runs.get(name);
+                    let run = PluginRun {
+                        duration_ms: None,
+                        ..record::entry(before, RunStatus::Failed, None, now.to_iso().into(), 0.0)
+                    };
+                    progress.ran.insert(name.clone(), run);
+                }
+            }
+            running
+        })
+    }
+}

@@ -1,0 +1,415 @@
+//! One invocation: modules, config, secrets, capabilities, attempts, records, in this order.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Instant;
+use crate::decide::{attempt, capability, retry};
+use crate::error::Result;
+use crate::home::runs::Transcript;
+use crate::home::{Environment, Paths, config, events, runs};
+use crate::json::{JsString, Map, Record, Value};
+use crate::schema::config::{ConfigFault, resolve};
+use crate::schema::engine_state::PluginRun;
+use crate::schema::event;
+use crate::schema::run_artifact::{ArtifactStatus, Attempt, AttemptStatus, RunArtifact};
+use crate::schema::skill_result::{ErrorCode, SkillResult};
+
+use super::attempt::{duration, result_of, runtime_failure};
+use super::prints::Printing;
+use super::{
+    AttemptRequest, Ending, Engine, InvokeOptions, LoadedPlugin, Notice, PluginModule, Request,
+    Witness, random_sample,
+};
+
+/// How many artifacts of one plugin are kept.
+const ARTIFACTS_KEPT: usize = 20;
+
+/// What an invocation came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Invocation {
+    /// The directory name.
+    pub plugin: JsString,
+    /// Names artifact, transcript and outputs.
+    pub run_id: JsString,
+    /// The last attempt's result, redacted, validated and stamped.
+    pub result: SkillResult,
+    /// Wall time over all attempts and waits, in milliseconds.
+    pub duration_ms: f64,
+    /// Number of attempts, at least 1.
+    pub attempt_count: u32,
+    /// One entry per attempt.
+    pub attempts: Vec<Attempt>,
+    /// The first error's message of the last attempt; `None` for success and delegated.
+    pub final_error: Option<JsString>,
+    /// Whether there was more than one attempt.
+    pub retried: bool,
+    /// Whether the caller ended it.
+    pub cancelled: bool,
+    /// Whether the runtime's timer ended it.
+    pub timed_out: bool,
+}
+
+/// Everything one invocation needs to know.
+pub(super) struct Job<'a> {
+    pub plugin: &'a LoadedPlugin,
+    pub paths: &'a Paths,
+    pub environment: &'a Environment,
+    pub run_id: &'a JsString,
+    pub args: &'a Map,
+    pub max_retries: u32,
+    pub dependency_runs: &'a Record<PluginRun>,
+    /// Whether a run artifact and a transcript are written, and who started the run.
+    pub artifact: Option<UserInitiated>,
+    /// Whether attempt notices reach the event log.
+    pub events: bool,
+    pub operation: u64,
+    pub cancel: &'a CancellationToken,
+}
+
+/// Whether a person started the run.
+#[derive(Clone, Copy)]
+pub(super) struct UserInitiated(pub bool);
+
+impl Engine {
+    /// Invokes one plugin directly: no dueness, no denial, no state.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be turned into a failed result: an option or witness that is not usable, a config
+    /// file that exists and cannot be read, an artifact that cannot be written.
+    pub async fn invoke(
+        self: &Arc<Self>,
+        environment: &Environment,
+        plugin: &JsString,
+        options: &InvokeOptions,
+        witness: &Witness,
+        operation: u64,
+        cancel: &CancellationToken,
+    ) -> Result<Invocation> {
+        let run_id = options.run_id()?;
+        let paths = options.paths.resolve(environment)?;
+        let started = self.clock.now();
+        let loaded = match self.load_one(&paths.plugins, plugin, operation).await {
+            Ok(loaded) => loaded,
+            Err(message) => {
+                let code = ErrorCode::DependencyUnavailable;
+                let result = runtime_failure(plugin, code, message.into());
+                return Ok(self.preflight_failure(plugin, &run_id, started, result));
+            }
+        };
+        witness.check(plugin, &loaded.manifest)?;
+        let job = Job {
+            plugin: &loaded,
+            paths: &paths,
+            environment,
+            run_id: &run_id,
+            args: &options.args,
+            max_retries: options.max_retries.unwrap_or(loaded.manifest.max_retries),
+            dependency_runs: &options.dependency_runs,
+            artifact: options.persist_artifact.then_some(UserInitiated(options.user_initiated)),
+            events: true,
+            operation,
+            cancel,
+        };
+        self.run(&job).await
+    }
+
+    /// Runs one loaded plugin. Failures of the plugin are results; errors are the runtime's own.
+    pub(super) async fn run(&self, job: &Job<'_>) -> Result<Invocation> {
+        let plugin = &job.plugin.name;
+        let manifest = &job.plugin.manifest;
+        let gate = self.parallelism.gate(&job.plugin.directory, manifest.max_parallelism);
+        // A cancelled wait goes on: the attempt meets the same cancellation and records it.
+        let _permit = tokio::select! {
+            permit = gate.acquire_owned() => permit.ok(),
+            () = job.cancel.cancelled() => None,
+        };
+        let started = self.clock.now();
+        let refuse = |code, message: JsString| {
+            let result = runtime_failure(plugin, code, message);
+            Ok(self.preflight_failure(plugin, job.run_id, started, result))
+        };
+        let module = job.plugin.module();
+        if let Err(message) = self.load_handler(job, &module).await {
+            return refuse(ErrorCode::DependencyUnavailable, message);
+        }
+        let file = config::read(job.paths, plugin)?;
+        let variable = |name: &JsString| job.environment.var(name.as_str()?).map(ToOwned::to_owned);
+        let resolved = match resolve(manifest, file.as_deref(), job.args, &variable) {
+            Ok(resolved) => resolved,
+            Err(fault) => {
+                let code = match fault {
+                    ConfigFault::Problems(_) => ErrorCode::ParseError,
+                    ConfigFault::MissingSecrets(_) => ErrorCode::AuthFailure,
+                };
+                let path = config::path(job.paths, plugin)?;
+                return refuse(code, fault.message(&path).into());
+            }
+        };
+        let (names, secrets): (Vec<JsString>, Vec<JsString>) = resolved.secrets.into_iter().unzip();
+        let context =
+            capability::context(manifest, plugin, job.run_id, &names, job.dependency_runs);
+        let request = AttemptRequest {
+            plugin: module,
+            attempt: 1,
+            invocation: self.next_invocation(),
+            manifest: manifest.to_value(),
+            args: resolved.args.into(),
+            context,
+            capture: job.artifact.is_some(),
+        };
+        let records = match job.artifact {
+            Some(UserInitiated(user_initiated)) => {
+                Some(Records::open(job, started, user_initiated)?)
+            }
+            None => None,
+        };
+        let printing = match job.artifact {
+            Some(_) => {
+                let transcript = Transcript::open(job.paths, &job.run_id.to_text())?;
+                Some(self.prints.attach(request.invocation, transcript, secrets.clone()))
+            }
+            None => None,
+        };
+        let invocation = self.attempts(job, started, &request, &secrets).await;
+        if let Some(Err(error)) = printing.map(Printing::end) {
+            let text = format!("{error}: the transcript is not whole");
+            self.host.notify(job.operation, Notice::Warning { text });
+        }
+        if let Some(records) = records {
+            records.close(job, &invocation, self.clock.now())?;
+        }
+        Ok(invocation)
+    }
+
+    async fn attempts(
+        &self,
+        job: &Job<'_>,
+        started: Instant,
+        request: &AttemptRequest,
+        secrets: &[JsString],
+    ) -> Invocation {
+        let plugin = &job.plugin.name;
+        let manifest = &job.plugin.manifest;
+        let mut attempts: Vec<Attempt> = Vec::new();
+        let mut number = 0;
+        loop {
+            number += 1;
+            self.host.notify(job.operation, Notice::AttemptStart { attempt: number });
+            self.prints.begin_attempt(request.invocation, number);
+            let attempt_started = self.clock.now();
+            let mut request = request.clone();
+            request.attempt = number;
+            let request = Request::Attempt(Box::new(request));
+            let ending =
+                self.attempt(job.operation, request, manifest.timeout_ms, job.cancel).await;
+            let timed_out = matches!(ending, Ending::TimedOut);
+            let mut cancelled = matches!(ending, Ending::Cancelled);
+            let mut result = result_of(ending, plugin, secrets);
+            let now = self.clock.now();
+            let status = attempt::classify(&result, cancelled, timed_out);
+            let error = attempt::error_text(status, &result);
+            attempts.push(Attempt {
+                attempt: number,
+                started_at: attempt_started.to_iso().into(),
+                elapsed_ms: elapsed(attempt_started, now),
+                status,
+                error: error.clone(),
+            });
+            if let (Some(message), AttemptStatus::Failed) = (&error, status) {
+                let message = message.clone();
+                self.host.notify(job.operation, Notice::AttemptFailed { attempt: number, message });
+            }
+            if attempt::retries(number, job.max_retries, status, &result) {
+                self.note_retry(job, number, error.as_ref());
+                let wait = retry::delay_ms(manifest.retry_delay_ms, number, random_sample());
+                tokio::select! {
+                    biased;
+                    () = job.cancel.cancelled() => {
+                        cancelled = true;
+                        result = result_of(Ending::Cancelled, plugin, secrets);
+                    }
+                    () = tokio::time::sleep(duration(wait)) => continue,
+                }
+            }
+            let now = self.clock.now();
+            stamp(&mut result, job.run_id, now);
+            let ended = if cancelled { AttemptStatus::Cancelled } else { status };
+            return Invocation {
+                plugin: plugin.clone(),
+                run_id: job.run_id.clone(),
+                final_error: attempt::error_text(ended, &result),
+                result,
+                duration_ms: elapsed(started, now),
+                attempt_count: number,
+                retried: number > 1,
+                attempts,
+                cancelled,
+                timed_out,
+            };
+        }
+    }
+
+    /// Imports the handler; the error is what a reader sees.
+    async fn load_handler(&self, job: &Job<'_>, module: &PluginModule) -> Result<(), JsString> {
+        let request = Request::LoadHandler { plugin: module.clone() };
+        match self.attempt(job.operation, request, job.plugin.manifest.timeout_ms, job.cancel).await
+        {
+            Ending::Answered(Ok(_)) => Ok(()),
+            Ending::Answered(Err(thrown)) => Err(thrown.message),
+            Ending::TimedOut => Err("the handler did not load within its timeout".into()),
+            // The attempt that follows meets the same cancellation and records it.
+            Ending::Cancelled => Ok(()),
+        }
+    }
+
+    /// An invocation that ended before its first attempt: one attempt, no artifact.
+    fn preflight_failure(
+        &self,
+        plugin: &JsString,
+        run_id: &JsString,
+        started: Instant,
+        result: SkillResult,
+    ) -> Invocation {
+        let elapsed_ms = elapsed(started, self.clock.now());
+        let error = attempt::error_text(AttemptStatus::Failed, &result);
+        Invocation {
+            plugin: plugin.clone(),
+            run_id: run_id.clone(),
+            attempts: vec![Attempt {
+                attempt: 1,
+                started_at: started.to_iso().into(),
+                elapsed_ms,
+                status: AttemptStatus::Failed,
+                error: error.clone(),
+            }],
+            result,
+            duration_ms: elapsed_ms,
+            attempt_count: 1,
+            final_error: error,
+            retried: false,
+            cancelled: false,
+            timed_out: false,
+        }
+    }
+
+    /// Leaves a notice that another attempt follows. A log that cannot be written costs the notice.
+    fn note_retry(&self, job: &Job<'_>, number: u32, error: Option<&JsString>) {
+        if !job.events {
+            return;
+        }
+        let stamp = events::stamp(self.clock.now());
+        let plugin = &job.plugin.name;
+        let text = error.cloned().unwrap_or_default();
+        let notice = event::attempt_failed(&stamp, plugin, number, &text, Some(job.run_id));
+        if let Err(error) = events::append(job.paths, &[notice]) {
+            let text = format!("{error}: the retry notice of `{plugin}` is lost");
+            self.host.notify(job.operation, Notice::Warning { text });
+        }
+    }
+}
+
+/// Bounds how many invocations of one plugin are open at once.
+#[derive(Default)]
+pub(super) struct Parallelism {
+    gates: std::sync::Mutex<std::collections::HashMap<PathBuf, (usize, Arc<Semaphore>)>>,
+}
+
+impl Parallelism {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fn gate(&self, directory: &Path, bound: f64) -> Arc<Semaphore> {
+        let bound = bound.clamp(1.0, 65_536.0) as usize;
+        let mut gates = self.gates.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let entry = gates
+            .entry(directory.to_owned())
+            .or_insert_with(|| (bound, Arc::new(Semaphore::new(bound))));
+        if entry.0 != bound {
+            // The manifest was edited: invocations that are open keep the old bound.
+            *entry = (bound, Arc::new(Semaphore::new(bound)));
+        }
+        entry.1.clone()
+    }
+}
+
+/// The artifact of a run, written as it goes.
+struct Records {
+    artifact: RunArtifact,
+}
+
+impl Records {
+    /// Writes the artifact as `running`, so that a killed run tells the truth.
+    fn open(job: &Job<'_>, started: Instant, user_initiated: bool) -> Result<Self> {
+        let artifact = RunArtifact {
+            run_id: job.run_id.clone(),
+            plugin: job.plugin.name.clone(),
+            started_at: started.to_iso().into(),
+            completed_at: None,
+            status: ArtifactStatus::Running,
+            summary: JsString::new(),
+            user_initiated,
+            attempts: Vec::new(),
+            final_error: None,
+            cancelled: false,
+            timed_out: false,
+            retried: false,
+        };
+        runs::write_artifact(job.paths, &artifact)?;
+        Ok(Self { artifact })
+    }
+
+    fn close(mut self, job: &Job<'_>, invocation: &Invocation, now: Instant) -> Result<()> {
+        let artifact = &mut self.artifact;
+        artifact.completed_at = Some(now.to_iso().into());
+        artifact.status =
+            attempt::run_status(invocation.cancelled, invocation.timed_out, &invocation.result);
+        artifact.summary = invocation.result.summary.clone();
+        artifact.attempts = invocation.attempts.clone();
+        artifact.final_error = invocation.final_error.clone();
+        artifact.cancelled = invocation.cancelled;
+        artifact.timed_out = invocation.timed_out;
+        artifact.retried = invocation.retried;
+        runs::write_artifact(job.paths, artifact)?;
+        runs::trim_plugin_history(job.paths, &artifact.plugin, ARTIFACTS_KEPT);
+        Ok(())
+    }
+}
+
+/// Stamps provenance on every output: a plugin cannot claim a run it did not come from.
+fn stamp(result: &mut SkillResult, run_id: &JsString, now: Instant) {
+    for output in &mut result.artifacts_produced {
+        output.run_id = Some(run_id.clone());
+        output.produced_at = Some(now.to_iso().into());
+    }
+}
+
+/// Whole milliseconds between two instants, never negative.
+#[allow(clippy::cast_precision_loss)]
+pub(super) fn elapsed(from: Instant, to: Instant) -> f64 {
+    to.since(from).max(0) as f64
+}
+
+impl Invocation {
+    /// `{plugin, result, duration_ms, attempt_count, attempts, final_error, retried, cancelled,
+    /// timed_out}`, as `invokePlugin` gives it.
+    pub fn to_value(&self) -> Value {
+        let attempts: Vec<Value> = self.attempts.iter().map(Attempt::to_value).collect();
+        [
+            ("plugin", Value::from(&self.plugin)),
+            ("result", self.result.to_value()),
+            ("duration_ms", self.duration_ms.into()),
+            ("attempt_count", self.attempt_count.into()),
+            ("attempts", attempts.into()),
+            ("final_error", self.final_error.clone().into()),
+            ("retried", self.retried.into()),
+            ("cancelled", self.cancelled.into()),
+            ("timed_out", self.timed_out.into()),
+        ]
+        .into_iter()
+        .collect::<Map>()
+        .into()
+    }
+}

@@ -1,0 +1,251 @@
+//! What an advance knows while it runs, and what becomes of it at the end.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::clock::Instant;
+use crate::decide::merge::{self, lay_over};
+use crate::error::{Error, Result};
+use crate::home::journal::Journal;
+use crate::home::jsonl::{self, Level, Line, LineEvent};
+use crate::home::{Paths, events, runs, state};
+use crate::json::{JsString, Record};
+use crate::schema::engine_state::{EngineState, PendingGate, PluginRun};
+use crate::schema::event::{self, BoardEvent};
+use crate::schema::manifest::Tier;
+use crate::schema::run_log::{AdvanceStatus, EntryStatus, PluginLogEntry, RunLog};
+
+use super::{PluginState, Roster};
+
+/// The facts of a pass that never change.
+pub(super) struct Facts {
+    pub run_id: JsString,
+    pub started: Instant,
+    pub paths: Paths,
+    pub roster: Roster,
+    /// Topological levels of the plugins that can be placed.
+    pub levels: Vec<Vec<JsString>>,
+    /// Plugins on a cycle or behind one, with the text that says so.
+    pub unplaced: Vec<(JsString, String)>,
+    pub tier: Tier,
+    /// The plugins that an open task locks.
+    pub locked: HashSet<JsString>,
+    pub resumed_from: Option<JsString>,
+    pub dry_run: bool,
+}
+
+/// What a pass has found out so far. One lock guards all of it, so that an ending that comes from
+/// outside (a signal, an exit) always sees whole outcomes.
+pub(super) struct Pass {
+    pub facts: Facts,
+    progress: Mutex<Progress>,
+    /// Set by whoever records the pass: its own end, or the end of the process.
+    recorded: AtomicBool,
+}
+
+/// See [`Pass`].
+pub(super) struct Progress {
+    /// The state document as the pass sees it; dependents read the runs of their dependencies here.
+    pub state: EngineState,
+    pub states: Record<PluginState>,
+    pub entries: Record<PluginLogEntry>,
+    pub ran: Record<PluginRun>,
+    pub gates: Vec<PendingGate>,
+    pub gated: Vec<JsString>,
+    pub journal: Option<Journal>,
+}
+
+impl Pass {
+    pub(super) fn new(facts: Facts, state: EngineState, journal: Option<Journal>) -> Self {
+        let states =
+            facts.roster.plugins.keys().map(|name| (name.clone(), PluginState::Pending)).collect();
+        let progress = Progress {
+            state,
+            states,
+            entries: Record::new(),
+            ran: Record::new(),
+            gates: Vec::new(),
+            gated: Vec::new(),
+            journal,
+        };
+        Self { facts, progress: Mutex::new(progress), recorded: AtomicBool::new(false) }
+    }
+
+    /// Reads or changes what is known. Never held across a wait.
+    pub(super) fn with<T>(&self, change: impl FnOnce(&mut Progress) -> T) -> T {
+        change(&mut self.progress.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Claims the right to record this pass. Only the first caller has it.
+    pub(super) fn claim_recording(&self) -> bool {
+        !self.recorded.swap(true, Ordering::AcqRel)
+    }
+
+    /// Adds the entries of plugins that could not even be considered: on a cycle, or not loaded.
+    pub(super) fn record_unloaded(&self) {
+        let facts = &self.facts;
+        self.with(|progress| {
+            for (name, reason) in facts.unloaded() {
+                progress.states.insert(name.clone(), PluginState::Failed);
+                let entry = entry(name, EntryStatus::Failed, facts.started, 0.0, reason.into());
+                progress.entries.insert(name.clone(), entry);
+            }
+        });
+    }
+
+    /// How the pass ended, seen from what is known.
+    pub(super) fn status(&self, interrupted: bool) -> AdvanceStatus {
+        let roster = &self.facts.roster;
+        self.with(|progress| {
+            let failed = || {
+                progress.entries.values().any(|entry| entry.status == EntryStatus::Failed)
+                    || !progress.gated.is_empty()
+            };
+            if roster.plugins.is_empty() {
+                AdvanceStatus::Failed
+            } else if interrupted {
+                AdvanceStatus::Interrupted
+            } else if failed() {
+                AdvanceStatus::Partial
+            } else {
+                AdvanceStatus::Complete
+            }
+        })
+    }
+
+    /// Writes what the pass came to: state, run log, JSONL lines, the closing event, in this order.
+    ///
+    /// # Errors
+    ///
+    /// When the state could not be merged nothing of it is overwritten, the logs are written all
+    /// the same, and the journal stays for the next read to fold; the first error is returned.
+    pub(super) fn record(
+        &self,
+        status: AdvanceStatus,
+        now: Instant,
+    ) -> (Result<()>, std::path::PathBuf) {
+        let facts = &self.facts;
+        let merged = self.merge_state(now);
+        let log = self.run_log(status, now);
+        let (logged, path) = match runs::write_run_log(&facts.paths, &log) {
+            Ok(path) => (Ok(()), path),
+            Err(error) => (Err(error), std::path::PathBuf::new()),
+        };
+        let streamed = jsonl::append(&facts.paths, &jsonl_lines(&log), now);
+        let told = events::append(&facts.paths, &[self.completed_event(&log, now)]);
+        let outcome = merged.and(logged).and(streamed).and(told);
+        if outcome.is_ok() {
+            let journal = self.with(|progress| progress.journal.take());
+            if let Some(journal) = journal
+                && let Err(error) = journal.close()
+            {
+                return (Err(error), path);
+            }
+        }
+        (outcome, path)
+    }
+
+    fn merge_state(&self, now: Instant) -> Result<()> {
+        let facts = &self.facts;
+        let pass = self.with(|progress| merge::Pass {
+            run_id: facts.run_id.clone(),
+            last_run_at: now.to_iso().into(),
+            started_at: facts.started.to_iso().into(),
+            plugin_runs: progress.ran.clone(),
+            parked: progress.gates.clone(),
+            tier: facts.tier,
+            now,
+        });
+        state::update(&facts.paths, now, |fresh| {
+            lay_over(fresh, &pass);
+            Ok::<_, Error>(state::Decision::Write(()))
+        })
+    }
+
+    /// The entries in the order of the files: by level and name, then what could not be placed or
+    /// loaded. The order in which plugins ended would differ from run to run.
+    pub(super) fn entries(&self) -> Vec<PluginLogEntry> {
+        let facts = &self.facts;
+        let placed = facts.levels.iter().flatten();
+        let unplaced = facts.unplaced.iter().map(|(name, _)| name);
+        let failed = facts.roster.failures.iter().map(|(name, _)| name);
+        self.with(|progress| {
+            let names = placed.chain(unplaced).chain(failed);
+            names.filter_map(|name| progress.entries.get(name).cloned()).collect()
+        })
+    }
+
+    fn run_log(&self, status: AdvanceStatus, now: Instant) -> RunLog {
+        let facts = &self.facts;
+        let entries = self.entries();
+        let count = entries.len();
+        RunLog {
+            run_id: facts.run_id.clone(),
+            started_at: facts.started.to_iso().into(),
+            completed_at: (status != AdvanceStatus::Interrupted).then(|| now.to_iso().into()),
+            status,
+            resumed_from: facts.resumed_from.clone(),
+            summary: format!("Engine run {}: {count} plugins processed", facts.run_id).into(),
+            plugin_entries: entries,
+            manifests_loaded: Some(loaded_count(&facts.roster)),
+        }
+    }
+
+    fn completed_event(&self, log: &RunLog, now: Instant) -> BoardEvent {
+        event::run_completed(&events::stamp(now), &log.run_id, log.status)
+    }
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn loaded_count(roster: &Roster) -> f64 {
+    roster.plugins.len() as f64
+}
+
+/// One entry without a result.
+pub(super) fn entry(
+    plugin: &JsString,
+    status: EntryStatus,
+    started: Instant,
+    elapsed_ms: f64,
+    summary: JsString,
+) -> PluginLogEntry {
+    PluginLogEntry {
+        plugin: plugin.clone(),
+        status,
+        started_at: started.to_iso().into(),
+        elapsed_ms,
+        result_summary: summary,
+        reversible: None,
+        undo_instruction: None,
+        retried: false,
+        result: None,
+    }
+}
+
+/// The lines an advance leaves in the daily log when it ends.
+fn jsonl_lines(log: &RunLog) -> Vec<Line> {
+    let results = log.plugin_entries.iter().map(|entry| {
+        let failed = entry.status == EntryStatus::Failed;
+        Line {
+            run_id: log.run_id.clone(),
+            level: if failed { Level::Error } else { Level::Info },
+            event: LineEvent::PluginResult,
+            plugin: Some(entry.plugin.clone()),
+            status: Some(entry.status.as_str()),
+            elapsed_ms: Some(entry.elapsed_ms),
+            detail: Some(entry.result_summary.clone()),
+        }
+    });
+    let complete = log.status == AdvanceStatus::Complete;
+    let end = Line {
+        run_id: log.run_id.clone(),
+        level: if complete { Level::Info } else { Level::Warn },
+        event: LineEvent::RunEnd,
+        plugin: None,
+        status: Some(log.status.as_str()),
+        elapsed_ms: None,
+        detail: Some(log.summary.clone()),
+    };
+    results.chain([end]).collect()
+}

