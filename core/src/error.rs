@@ -64,6 +64,14 @@ pub enum Error {
         /// Why it failed.
         source: std::io::Error,
     },
+    /// An advance ended, but what came of it could not all be written.
+    #[error("run {run_id} ended, but its record is incomplete: {source}")]
+    NotRecorded {
+        /// The run.
+        run_id: String,
+        /// What could not be written.
+        source: Box<Error>,
+    },
     /// Another advance is running on this home.
     #[error("another advance is running on this home: {holder} ({path})", path = path.display())]
     RunLocked {
@@ -111,6 +119,7 @@ impl Error {
             Self::Invalid { .. } => "ERR_WARPLINE_INVALID",
             Self::NewerState { .. } => "ERR_WARPLINE_NEWER_STATE",
             Self::File { .. } => "ERR_WARPLINE_FILE",
+            Self::NotRecorded { source, .. } => source.code(),
             Self::RunLocked { .. } => "ERR_WARPLINE_LOCKED",
             Self::StateLockTimeout { .. } => "ERR_WARPLINE_STATE_LOCK",
             Self::Option { .. } | Self::UnknownOption { .. } => "ERR_WARPLINE_OPTION",
@@ -128,6 +137,9 @@ impl Error {
                 Some("mend the file by hand; nothing was written")
             }
             Self::NewerState { .. } => Some("upgrade warpline; nothing was written"),
+            Self::NotRecorded { .. } => Some(
+                "mend what it names; the next advance takes over what plugins did from the journal",
+            ),
             Self::RunLocked { .. } => Some("wait for it to end, or stop that process"),
             Self::StateLockTimeout { .. } => Some("try again; nothing was written"),
             Self::File { .. }

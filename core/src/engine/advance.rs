@@ -36,6 +36,8 @@ pub struct AdvanceResult {
     pub plugin_states: Record<PluginState>,
     /// The plugins whose result was parked by this pass.
     pub gated_plugins: Vec<JsString>,
+    /// The plugins that were skipped because no grant covers their declared side effects.
+    pub unapproved_plugins: Vec<JsString>,
     /// The run log; `None` when none was written.
     pub run_log_path: Option<PathBuf>,
     /// What happened, plugin by plugin.
@@ -182,6 +184,7 @@ impl Engine {
             status: pass_status,
             plugin_states: states,
             gated_plugins: Vec::new(),
+            unapproved_plugins: Vec::new(),
             run_log_path: None,
             failure: failure_text(pass_status, facts, &entries, &[]),
             plugin_entries: entries,
@@ -201,12 +204,17 @@ impl Engine {
             None
         } else {
             let (recorded, path) = pass.record(status, self.clock.now());
-            recorded?;
+            recorded.map_err(|error| Error::NotRecorded {
+                run_id: facts.run_id.to_text(),
+                source: Box::new(error),
+            })?;
             Some(path)
         };
         let entries = pass.entries();
-        let (states, gated) =
-            pass.with(|progress| (progress.states.clone(), progress.gated.clone()));
+        let (states, gated, mut unapproved) = pass.with(|progress| {
+            (progress.states.clone(), progress.gated.clone(), progress.unapproved.clone())
+        });
+        unapproved.sort();
         Ok(AdvanceResult {
             run_id: facts.run_id.clone(),
             status,
@@ -214,6 +222,7 @@ impl Engine {
             run_log_path,
             failure: failure_text(status, facts, &entries, &gated),
             gated_plugins: gated,
+            unapproved_plugins: unapproved,
             plugin_entries: entries,
         })
     }

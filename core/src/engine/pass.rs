@@ -53,6 +53,8 @@ pub(super) struct Progress {
     pub ran: Record<PluginRun>,
     pub gates: Vec<PendingGate>,
     pub gated: Vec<JsString>,
+    /// Plugins that no grant covered.
+    pub unapproved: Vec<JsString>,
     pub journal: Option<Journal>,
 }
 
@@ -67,6 +69,7 @@ impl Pass {
             ran: Record::new(),
             gates: Vec::new(),
             gated: Vec::new(),
+            unapproved: Vec::new(),
             journal,
         };
         Self { facts, progress: Mutex::new(progress), recorded: AtomicBool::new(false) }

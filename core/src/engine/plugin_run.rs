@@ -103,6 +103,9 @@ impl PluginRunner {
 
     fn not_due(&self, name: &JsString, now: Instant, reason: &Reason) -> Vec<BoardEvent> {
         let detail = reason.detail();
+        if matches!(reason, Reason::Unapproved { .. }) {
+            self.pass.with(|progress| progress.unapproved.push(name.clone()));
+        }
         if matches!(reason, Reason::Unapproved { .. } | Reason::DependencyFailed { .. }) {
             self.end(name, PluginState::Skipped, 0.0, Some(detail.as_str().into()));
         }

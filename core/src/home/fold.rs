@@ -55,18 +55,16 @@ fn write_state(paths: &Paths, lines: &Lines, now: Instant) -> Result<()> {
     if lay_over(&mut document, lines, now) { state::write(paths, &document) } else { Ok(()) }
 }
 
-/// Lays what a journal tells over a document, and names the pass as its last; whether it changed.
+/// Lays what a journal tells over a document, which then names the pass as its last; whether it
+/// changed.
 ///
 /// A document that names the pass already has all of it.
 pub(super) fn lay_over(document: &mut EngineState, lines: &Lines, now: Instant) -> bool {
-    let Some(last) =
-        lines.run_ids().pop().filter(|last| document.last_run_id.as_ref() != Some(last))
-    else {
+    let last = lines.run_ids().pop();
+    if last.is_none_or(|last| document.last_run_id.as_ref() == Some(last)) {
         return false;
-    };
+    }
     crash::fold(document, &lines.started, &lines.outcomes, now);
-    document.last_run_id = Some(last.clone());
-    document.last_run_at = Some(now.to_iso().into());
     true
 }
 

@@ -166,16 +166,32 @@ fn hold(path: &Path, wait: Duration, content: &str) -> io::Result<Option<Held>> 
 /// file that nobody else can find, so the lock counts only while the path still leads to it.
 pub(super) fn try_hold(path: &Path, options: &OpenOptions) -> io::Result<Option<File>> {
     loop {
-        let file = options.open(path)?;
-        files::require_regular(&file)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(error),
+        match lock_open_file(options.open(path)?, path)? {
+            Attempt::Locked(file) => return Ok(Some(file)),
+            Attempt::Busy => return Ok(None),
+            Attempt::Gone => {}
         }
-        if is_at(&file, path)? {
-            return Ok(Some(file));
-        }
+    }
+}
+
+/// What came of locking a file that was opened a moment ago.
+#[derive(Debug)]
+enum Attempt {
+    /// It is locked, and the path leads to it.
+    Locked(File),
+    /// Another holds it.
+    Busy,
+    /// Its holder removed it in between.
+    Gone,
+}
+
+fn lock_open_file(file: File, path: &Path) -> io::Result<Attempt> {
+    files::require_regular(&file)?;
+    match file.try_lock() {
+        Ok(()) if is_at(&file, path)? => Ok(Attempt::Locked(file)),
+        Ok(()) => Ok(Attempt::Gone),
+        Err(TryLockError::WouldBlock) => Ok(Attempt::Busy),
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 

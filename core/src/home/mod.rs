@@ -18,6 +18,7 @@ pub mod plugins;
 pub mod preferences;
 pub mod run_id;
 pub mod runs;
+pub mod setup;
 pub mod state;
 mod transcript;
 

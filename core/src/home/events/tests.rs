@@ -101,7 +101,16 @@ fn an_append_past_the_limit_trims_whether_or_not_the_count_is_remembered() {
     assert_eq!(lines(&paths).len(), KEPT);
     assert_eq!(sources(&paths), ["a", "b", "c"]);
     assert_eq!(lines(&paths)[0], (KEPT + SLACK - 2 + 3 - KEPT).to_string());
+    append(&paths, &[event("d")]).expect("append");
+    let more = "x\n".repeat(SLACK);
+    std::io::Write::write_all(
+        &mut std::fs::File::options().append(true).open(&paths.events).expect("events"),
+        more.as_bytes(),
+    )
+    .expect("another program wrote meanwhile");
+    append(&paths, &[event("e")]).expect("append");
+    assert_eq!(lines(&paths).len(), KEPT);
     fill(&paths, KEPT + SLACK);
-    append(&paths, &[event("d")]).expect("another wrote meanwhile");
+    append(&paths, &[event("f")]).expect("another wrote meanwhile");
     assert_eq!(lines(&paths).len(), KEPT);
 }

@@ -97,6 +97,9 @@ fn the_mode_asked_for_wins_over_an_older_one_and_a_plain_write_keeps_it() {
     assert_eq!(mode(&other), 0o600);
     write_atomic(&other, b"", None).expect("write");
     assert_eq!(mode(&other), 0o600, "what an operator closed stays closed");
+    fs::set_permissions(&other, Permissions::from_mode(0o666)).expect("mode");
+    write_atomic(&other, b"", None).expect("write");
+    assert_eq!(mode(&other), 0o666, "what an operator opened stays open, whatever the umask");
 }
 
 #[test]

@@ -113,6 +113,21 @@ fn a_removed_lock_file_does_not_make_its_holder_remove_the_next_one() {
 }
 
 #[test]
+fn a_file_that_was_removed_between_opening_and_locking_is_no_lock() {
+    let (_root, paths) = home();
+    let path = paths.run_lock();
+    let held = RunLock::acquire(&paths, "first", now()).expect("free");
+    let open = || File::open(&path).expect("lock file");
+    let (early, late) = (open(), open());
+    assert!(matches!(lock_open_file(early, &path), Ok(Attempt::Busy)));
+    held.release();
+    assert!(matches!(lock_open_file(late, &path), Ok(Attempt::Gone)));
+    let next = RunLock::acquire(&paths, "next", now()).expect("free");
+    assert!(matches!(lock_open_file(open(), &path), Ok(Attempt::Busy)));
+    next.release();
+}
+
+#[test]
 fn state_sections_of_many_threads_never_overlap() {
     let (_root, paths) = home();
     let (inside, done) = (AtomicU32::new(0), AtomicU32::new(0));

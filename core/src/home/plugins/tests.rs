@@ -136,6 +136,9 @@ fn a_revision_changes_with_every_file_below_and_with_nothing_else() {
     let file = fs::File::options().write(true).open(directory.join("lib/deep.ts")).expect("file");
     file.set_modified(std::time::SystemTime::now() + Duration::from_secs(9)).expect("time");
     changed("another time");
+    let time = file.metadata().and_then(|found| found.modified()).expect("time");
+    file.set_modified(time + Duration::from_nanos(1)).expect("time");
+    changed("the next nanosecond");
     fs::write(directory.join("new"), "22").expect("file");
     changed("one more");
     fs::rename(directory.join("new"), directory.join("newer")).expect("rename");

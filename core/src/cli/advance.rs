@@ -1,0 +1,123 @@
+//! `advance`: one pass over the fleet, reported.
+
+use crate::engine::{AdvanceOptions, AdvanceResult, PluginState};
+use crate::error::Error;
+use crate::home::state;
+use crate::json::{JsString, Value};
+use crate::schema::manifest::RunProfile;
+use crate::schema::run_log::{AdvanceStatus, EntryStatus};
+
+use super::context::{Context, path_text};
+use super::fleet::Fleet;
+use super::{exit, text};
+
+/// The options of the verb.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Options {
+    pub profile: Option<RunProfile>,
+    pub force: bool,
+    pub dry_run: bool,
+    pub strict: bool,
+    pub json: bool,
+}
+
+/// Advances, reports, and returns the exit code.
+pub(super) async fn run<F: Fleet>(context: &Context<'_, F>, options: Options) -> i32 {
+    let asked = AdvanceOptions {
+        dry_run: options.dry_run,
+        force: options.force,
+        profile: options.profile,
+        paths: context.overrides(),
+        ..AdvanceOptions::default()
+    };
+    let pass = context.fleet.advance(&context.environment, &asked, &context.cancel).await;
+    let result = match pass {
+        Ok(result) => result,
+        Err(error) => {
+            context.refuse(&(&error).into());
+            return refusal_code(&error);
+        }
+    };
+    let code = exit_code(&result, options.strict, || {
+        let document = state::load_read_only(&context.paths, context.now());
+        document.pending_gates.iter().any(|gate| gate.applied_at.is_none())
+    });
+    context.report(
+        options.json,
+        || {
+            let mut report = result.to_value();
+            if let Some(map) = report.as_object_mut() {
+                map.insert("exit_code", Value::Number(code.into()));
+            }
+            report
+        },
+        || render(&result, options.dry_run),
+    );
+    code
+}
+
+/// The exit code of an advance without a result. Only what was refused before anything was written
+/// invites a scheduler to try again.
+fn refusal_code(error: &Error) -> i32 {
+    match error {
+        Error::NotRecorded { .. } => exit::FAILED,
+        Error::Option { .. } | Error::UnknownOption { .. } | Error::Host { .. } => exit::FAILED,
+        _ => exit::COULD_NOT_RUN,
+    }
+}
+
+fn exit_code(result: &AdvanceResult, strict: bool, gate_waits: impl FnOnce() -> bool) -> i32 {
+    let failed = result.plugin_states.values().any(|state| *state == PluginState::Failed);
+    match result.status {
+        AdvanceStatus::Interrupted => exit::INTERRUPTED,
+        AdvanceStatus::Failed => exit::FAILED,
+        AdvanceStatus::Complete | AdvanceStatus::Partial if failed => exit::FAILED,
+        AdvanceStatus::Complete | AdvanceStatus::Partial if strict => {
+            let waits = !result.unapproved_plugins.is_empty()
+                || !result.gated_plugins.is_empty()
+                || gate_waits();
+            if waits { exit::FAILED } else { exit::DONE }
+        }
+        AdvanceStatus::Complete | AdvanceStatus::Partial => exit::DONE,
+    }
+}
+
+fn render(result: &AdvanceResult, dry_run: bool) -> String {
+    let kind = if dry_run { "Dry run" } else { "Run" };
+    let mut lines = vec![format!("{kind} {}: {}", text::line(&result.run_id), result.status)];
+    let entries = result.plugin_entries.iter().map(|entry| {
+        let summary = text::line(&entry.result_summary);
+        let took = match entry.status {
+            EntryStatus::Completed | EntryStatus::Failed | EntryStatus::Gated => {
+                format!(" ({} ms)", crate::json::number_text(entry.elapsed_ms))
+            }
+            EntryStatus::Skipped | EntryStatus::Denied => String::new(),
+        };
+        row(entry.status.as_str(), &entry.plugin, &format!(" — {summary}{took}"))
+    });
+    lines.extend(entries);
+    for (name, state) in &result.plugin_states {
+        if *state == PluginState::Pending {
+            lines.push(row("pending", name, ""));
+        }
+    }
+    if !result.gated_plugins.is_empty() {
+        let names: Vec<String> = result.gated_plugins.iter().map(text::line).collect();
+        lines.push(format!(
+            "{} parked; `warpline approve {}` records {}",
+            text::count(names.len(), "result"),
+            names.join(" "),
+            if names.len() == 1 { "it" } else { "them" }
+        ));
+    }
+    match &result.run_log_path {
+        Some(path) => lines.push(format!("Run log: {}", path_text(path))),
+        None if dry_run => lines.push("Nothing was written.".to_owned()),
+        None => lines.push("No run log was written.".to_owned()),
+    }
+    lines.join("\n") + "\n"
+}
+
+fn row(state: &str, plugin: &JsString, rest: &str) -> String {
+    format!("  {state:<9}  {}{rest}", text::line(plugin))
+}

@@ -1,0 +1,115 @@
+//! Granting: the grant file is merged, and what the grant now covers is told.
+
+use crate::cli::args::Approve;
+use crate::cli::context::{Context, Refused};
+use crate::cli::fleet::Loaded;
+use crate::cli::plan::scopes_text;
+use crate::cli::{exit, names, text};
+use crate::clock::Instant;
+use crate::decide::denial::{Standing, standing};
+use crate::decide::grant::{MergeRequest, Merged};
+use crate::home::{approval, state};
+use crate::schema::grant::Scopes;
+
+use super::Named;
+
+/// Grants the named plugins. No denial stands against them.
+pub(super) fn named<F>(
+    context: &Context<'_, F>,
+    options: &Approve,
+    named: &[Named<'_>],
+) -> Result<i32, Refused> {
+    let mut scopes: Vec<_> = named.iter().map(|(name, _)| (*name).clone()).collect();
+    scopes.sort();
+    let approved = format!(
+        "Approved {}: {}",
+        text::count(scopes.len(), "plugin"),
+        scopes.iter().map(text::line).collect::<Vec<_>>().join(", ")
+    );
+    let merged = merge(context, options, Scopes::Plugins(scopes))?;
+    context.say(&approved);
+    for (name, manifest) in named {
+        if manifest.side_effects.is_empty() {
+            context.say(&format!(
+                "  {} declares no side effects and needs no grant",
+                text::line(name)
+            ));
+        }
+    }
+    tell(context, &merged);
+    Ok(exit::DONE)
+}
+
+/// Grants every plugin, and says what that covers first. Denials stand.
+pub(super) fn everything<F>(
+    context: &Context<'_, F>,
+    options: &Approve,
+    loaded: &Loaded,
+) -> Result<i32, Refused> {
+    let document = state::load_read_only(&context.paths, context.now());
+    let (mut plugins, mut effects, mut denied) = (0, 0, Vec::new());
+    for (name, manifest) in &loaded.manifests {
+        if manifest.side_effects.is_empty() {
+            continue;
+        }
+        if matches!(standing(name, manifest, &document), Standing::Live(_)) {
+            denied.push(name);
+        } else {
+            plugins += 1;
+            effects += manifest.side_effects.len();
+        }
+    }
+    context.say(&format!(
+        "Blanket approval: {} with {}, and every plugin added while it lasts",
+        text::count(plugins, "plugin"),
+        text::count(effects, "declared side effect")
+    ));
+    for name in denied {
+        let name = text::line(name);
+        context.say(&format!(
+            "  {name} stays denied; `warpline deny --remove {name}` takes that back"
+        ));
+    }
+    if !loaded.failures.is_empty() {
+        let broken = names::list(loaded.failures.iter().map(|(name, _)| name));
+        context.say(&format!("  not counted because it does not load: {broken}"));
+    }
+    let merged = merge(context, options, Scopes::All)?;
+    tell(context, &merged);
+    Ok(exit::DONE)
+}
+
+fn merge<F>(
+    context: &Context<'_, F>,
+    options: &Approve,
+    scopes: Scopes,
+) -> Result<Merged, Refused> {
+    let request = MergeRequest {
+        scopes,
+        ttl_ms: options.ttl.map(|ttl| ttl.ms),
+        replace: options.replace,
+        long: options.long,
+    };
+    approval::merge(&context.paths, &request, context.now()).map_err(|error| Refused::from(&error))
+}
+
+/// Tells what the grant file now says.
+fn tell<F>(context: &Context<'_, F>, merged: &Merged) {
+    let (grant, now) = (&merged.grant, context.now());
+    let expiry = grant.expires_at.as_str().and_then(Instant::parse);
+    let left = expiry.map_or(0, |expiry| expiry.since(now));
+    context.say(&format!(
+        "Grant: {} — {} remaining, until {}",
+        scopes_text(&grant.scopes),
+        text::span(left),
+        text::line(&grant.expires_at)
+    ));
+    if merged.capped {
+        context.say("  capped at 23 hours from the first approval; `--long` lifts the cap");
+    }
+    if merged.extended {
+        context.say(
+            "  this outlasts 23 hours from the first approval; `warpline revoke` ends it early",
+        );
+    }
+}

@@ -1,0 +1,45 @@
+//! Plugin names typed by a person: known, unknown with their nearest neighbour, or not loadable.
+
+use crate::json::JsString;
+
+use super::context::{Refused, path_text};
+use super::fleet::Loaded;
+use super::text;
+
+/// Refuses names that are not plugins, and plugins that do not load; `None` when all are fine.
+pub(super) fn check<'a>(
+    names: impl IntoIterator<Item = &'a JsString>,
+    loaded: &Loaded,
+) -> Option<Refused> {
+    if let Some((path, code)) = &loaded.root_error {
+        let message = format!("cannot read plugin root {}: {code}", path_text(path));
+        return Some(Refused::new(message));
+    }
+    let unknown: Vec<&JsString> =
+        names.into_iter().filter(|name| loaded.manifest(name).is_none()).collect();
+    if unknown.is_empty() { None } else { Some(refusal(&unknown, loaded)) }
+}
+
+/// The refusal of names of which no plugin could be loaded.
+pub(super) fn refusal(unknown: &[&JsString], loaded: &Loaded) -> Refused {
+    let broken =
+        unknown.iter().find_map(|name| loaded.failures.iter().find(|(failed, _)| failed == *name));
+    if let Some((name, error)) = broken {
+        return Refused::new(format!("plugin `{name}` does not load: {error}"));
+    }
+    let message = format!("unknown plugin {}", list(unknown.iter().copied()));
+    let known: Vec<String> = loaded.manifests.iter().map(|(name, _)| name.to_text()).collect();
+    let nearest = unknown
+        .iter()
+        .find_map(|name| text::nearest(&name.to_text(), known.iter().map(String::as_str)));
+    match nearest {
+        Some(name) => Refused::new(message).hint(format!("did you mean `{name}`?")),
+        None if known.is_empty() => Refused::new(message).hint("no plugin is installed"),
+        None => Refused::new(message).hint("`warpline plan` lists the plugins"),
+    }
+}
+
+/// Names in backticks, separated by commas.
+pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a JsString>) -> String {
+    names.into_iter().map(|name| format!("`{}`", text::line(name))).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,231 @@
+//! The plan as data: every plugin with its level, its effects and the guard that holds it back.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+
+use crate::cli::fleet::Loaded;
+use crate::clock::Instant;
+use crate::decide::dueness::{Question, ReasonCode, Verdict, evaluate, locked_plugins};
+use crate::decide::{grant, levels, tier};
+use crate::json::{JsString, Value};
+use crate::schema::engine_state::EngineState;
+use crate::schema::grant::{Grant, Scopes};
+use crate::schema::manifest::{Manifest, RunProfile, SideEffect, Tier};
+
+/// What a plan is made from, apart from the plugins.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The home.
+    pub home: PathBuf,
+    /// The plugin root as resolved.
+    pub plugins_dir: PathBuf,
+    /// The state document.
+    pub state: EngineState,
+    /// The text of the grant file.
+    pub grant: Option<String>,
+    /// Which schedules the advance would admit.
+    pub profile: Option<RunProfile>,
+    /// The instant to plan for.
+    pub now: Instant,
+}
+
+/// What an advance would do. Both lists are ordered by level, then by name.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // the fields are those of the `--json` report, by name
+pub struct Plan {
+    pub home: PathBuf,
+    pub plugins_dir: PathBuf,
+    pub profile: Option<RunProfile>,
+    pub tier: Tier,
+    pub now: Instant,
+    pub grant: GrantLine,
+    pub due: Vec<Planned>,
+    pub not_due: Vec<(Planned, Held)>,
+    /// Load failures and plugins on or behind a cycle, by name.
+    pub failures: Vec<(JsString, String)>,
+    pub root_error: Option<(PathBuf, String)>,
+    pub warnings: Vec<String>,
+}
+
+/// What the grant file amounts to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GrantLine {
+    /// No file, or one that grants nothing.
+    None,
+    /// A grant in force.
+    Live(Grant),
+    /// A grant whose time is over.
+    Expired(Grant),
+}
+
+/// One plugin of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// The directory name.
+    pub plugin: JsString,
+    /// Its topological level, from 0.
+    pub level: usize,
+    /// Its declared effects in declaration order, and whether a grant covers them.
+    pub side_effects: Vec<(SideEffect, bool)>,
+}
+
+/// What holds a plugin back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Held {
+    /// The guard.
+    pub reason: ReasonCode,
+    /// Its sentence.
+    pub detail: String,
+    /// The facts behind it.
+    pub data: Value,
+    /// When the plugin last ran.
+    pub last_run_at: Option<JsString>,
+}
+
+impl Plan {
+    /// Whether the plan cannot speak for every plugin that is there.
+    pub fn is_incomplete(&self) -> bool {
+        // An empty root is a mistake, a missing one is how every home begins.
+        let unreadable =
+            |(path, code): &(PathBuf, String)| code != "ENOENT" || path.as_os_str().is_empty();
+        !self.failures.is_empty() || self.root_error.as_ref().is_some_and(unreadable)
+    }
+}
+
+/// Makes the plan. Linear in plugins, dependencies and granted names.
+pub fn build(loaded: &Loaded, facts: &Facts) -> Plan {
+    let roster = Roster::of(loaded);
+    let live = grant::live(facts.grant.as_deref(), facts.now);
+    let covered = Covered::by(live.as_ref());
+    let locked = locked_plugins(&facts.state, facts.now);
+    let tier = tier::tier(facts.state.last_interaction_at.as_ref(), facts.now);
+    let (mut due, mut not_due) = (Vec::new(), Vec::new());
+    let mut due_names: HashSet<JsString> = HashSet::new();
+    for (level, names) in roster.order.levels.iter().enumerate() {
+        let mut due_here = Vec::new();
+        let mut names: Vec<&JsString> = names.iter().collect();
+        names.sort();
+        for name in names {
+            let Some(manifest) = roster.manifest(name) else { continue };
+            let planned = Planned {
+                plugin: name.clone(),
+                level,
+                side_effects: covered.effects(name, manifest),
+            };
+            let verdict = evaluate(&Question {
+                plugin: name,
+                manifest,
+                state: &facts.state,
+                locked: &locked,
+                profile: facts.profile,
+                tier,
+                force: false,
+                grant: &|| covered.text_for(name),
+                due_at_earlier_level: Some(&due_names),
+                now: facts.now,
+            });
+            match verdict {
+                Verdict::Due => {
+                    due_here.push(name.clone());
+                    due.push(planned);
+                }
+                Verdict::NotDue(reason) => {
+                    let last_run = facts.state.plugin_runs.get(name);
+                    let held = Held {
+                        reason: reason.code(),
+                        detail: reason.detail(),
+                        data: reason.data(),
+                        last_run_at: last_run.map(|run| run.last_run_at.clone()),
+                    };
+                    not_due.push((planned, held));
+                }
+            }
+        }
+        due_names.extend(due_here);
+    }
+    let mut failures = loaded.failures.clone();
+    failures.extend(roster.order.unplaced.iter().cloned());
+    failures.sort();
+    Plan {
+        home: facts.home.clone(),
+        plugins_dir: facts.plugins_dir.clone(),
+        profile: facts.profile,
+        tier,
+        now: facts.now,
+        grant: grant_line(live, facts),
+        due,
+        not_due,
+        failures,
+        root_error: loaded.root_error.clone(),
+        warnings: loaded.warnings.clone(),
+    }
+}
+
+/// The plugins that loaded, with their order.
+struct Roster<'a> {
+    manifests: HashMap<&'a JsString, &'a Manifest>,
+    order: levels::Order,
+}
+
+impl<'a> Roster<'a> {
+    fn of(loaded: &'a Loaded) -> Self {
+        let graph: Vec<(JsString, Vec<JsString>)> = loaded
+            .manifests
+            .iter()
+            .map(|(name, manifest)| (name.clone(), manifest.dependencies.clone()))
+            .collect();
+        let manifests = loaded.manifests.iter().map(|(name, manifest)| (name, manifest)).collect();
+        Self { manifests, order: levels::order(&graph) }
+    }
+
+    fn manifest(&self, name: &JsString) -> Option<&'a Manifest> {
+        self.manifests.get(name).copied()
+    }
+}
+
+/// The grant in force, with its names for one look-up each.
+struct Covered {
+    names: Option<HashSet<JsString>>,
+    /// The text of the same grant for every plugin: what the evaluator reads for a covered one, in
+    /// place of all names again.
+    text: Option<String>,
+}
+
+impl Covered {
+    fn by(grant: Option<&Grant>) -> Self {
+        let names = match grant.map(|grant| &grant.scopes) {
+            None => Some(HashSet::new()),
+            Some(Scopes::All) => None,
+            Some(Scopes::Plugins(names)) => Some(names.iter().cloned().collect()),
+        };
+        let text = grant.map(|grant| Grant { scopes: Scopes::All, ..grant.clone() }.to_text());
+        Self { names, text }
+    }
+
+    fn covers(&self, plugin: &JsString) -> bool {
+        self.names.as_ref().is_none_or(|names| names.contains(plugin))
+    }
+
+    fn text_for(&self, plugin: &JsString) -> Option<String> {
+        self.text.clone().filter(|_| self.covers(plugin))
+    }
+
+    fn effects(&self, plugin: &JsString, manifest: &Manifest) -> Vec<(SideEffect, bool)> {
+        let approved = self.covers(plugin);
+        manifest.side_effects.iter().map(|effect| (*effect, approved)).collect()
+    }
+}
+
+fn grant_line(live: Option<Grant>, facts: &Facts) -> GrantLine {
+    if let Some(grant) = live {
+        return GrantLine::Live(grant);
+    }
+    let written = facts.grant.as_deref().and_then(Grant::parse_lenient);
+    let expiry = |grant: &Grant| Instant::parse(grant.expires_at.as_str()?);
+    match written {
+        Some(grant) if expiry(&grant).is_some_and(|expiry| expiry < facts.now) => {
+            GrantLine::Expired(grant)
+        }
+        _ => GrantLine::None,
+    }
+}

@@ -1,0 +1,187 @@
+//! A plan as text for a reader.
+
+use std::fmt::Write;
+
+use crate::cli::text;
+use crate::clock::Instant;
+use crate::decide::dueness::ReasonCode;
+use crate::schema::grant::{Grant, Scopes};
+
+use super::model::{GrantLine, Held, Plan, Planned};
+
+/// A grant with less time left is marked.
+const SOON_MS: i64 = 15 * 60_000;
+
+impl Plan {
+    /// The report, ending in a newline. The same plan always gives the same bytes.
+    pub fn to_text(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
+    }
+
+    fn write(&self, out: &mut String) {
+        self.write_head(out);
+        if let Some((path, code)) = &self.root_error {
+            self.write_root_error(out, &path.display().to_string(), code);
+            return;
+        }
+        let planned = self.due.len() + self.not_due.len();
+        if planned == 0 && self.failures.is_empty() {
+            self.write_root_error(out, &self.plugins_dir.display().to_string(), "");
+            return;
+        }
+        self.write_failures(out, planned);
+        if planned > 0 {
+            self.write_due(out);
+            self.write_not_due(out);
+        }
+        self.write_warnings(out);
+    }
+
+    fn write_head(&self, out: &mut String) {
+        push(out, format_args!("Home: {}", text::line_str(&self.home.display().to_string())));
+        if let Some(profile) = self.profile {
+            push(out, format_args!("Profile: {profile}"));
+        }
+        push(out, format_args!("Tier: {}", self.tier));
+        push(out, format_args!("{}", grant_line(&self.grant, self.now)));
+    }
+
+    fn write_root_error(&self, out: &mut String, path: &str, code: &str) {
+        let path = text::line_str(path);
+        push(out, format_args!(""));
+        match code {
+            _ if path.is_empty() => {
+                push(out, format_args!("The plugin root is an empty string."));
+            }
+            "" | "ENOENT" => {
+                let state = if code.is_empty() { "holds no plugin" } else { "does not exist" };
+                push(out, format_args!("No plugins installed."));
+                push(out, format_args!("  {path} {state}"));
+                push(out, format_args!("hint: `warpline init` installs a first one"));
+            }
+            _ => push(out, format_args!("The plugin root cannot be read: {path}: {code}")),
+        }
+    }
+
+    fn write_failures(&self, out: &mut String, planned: usize) {
+        if self.failures.is_empty() {
+            return;
+        }
+        push(out, format_args!("\nLoad failures ({}):", self.failures.len()));
+        for (plugin, error) in &self.failures {
+            push(out, format_args!("  {}: {}", text::line(plugin), text::line_str(error)));
+        }
+        let count = match self.failures.len() {
+            1 => "1 plugin directory".to_owned(),
+            count => format!("{count} plugin directories"),
+        };
+        if planned == 0 {
+            push(
+                out,
+                format_args!("No plan could be computed: {count} failed, and there is no other."),
+            );
+        } else {
+            push(out, format_args!("⚠ What follows is incomplete: {count} cannot be considered."));
+        }
+    }
+
+    fn write_due(&self, out: &mut String) {
+        if self.due.is_empty() {
+            push(out, format_args!("\nNothing is due: every plugin is held back by a guard."));
+            return;
+        }
+        push(out, format_args!("\nDue ({}):", self.due.len()));
+        for planned in &self.due {
+            push(out, format_args!("  {} (level {})", text::line(&planned.plugin), planned.level));
+            write_effects(out, planned);
+        }
+    }
+
+    fn write_not_due(&self, out: &mut String) {
+        if self.not_due.is_empty() {
+            push(out, format_args!("\nNot due: none, no guard holds a plugin back."));
+            return;
+        }
+        push(out, format_args!("\nNot due ({}):", self.not_due.len()));
+        for (planned, held) in &self.not_due {
+            let line = format!("{} — {}", text::line(&planned.plugin), held_text(held, self.now));
+            push(out, format_args!("  {line}"));
+            if held.reason == ReasonCode::Unapproved {
+                write_effects(out, planned);
+            }
+        }
+    }
+
+    fn write_warnings(&self, out: &mut String) {
+        if self.warnings.is_empty() {
+            return;
+        }
+        push(out, format_args!("\nWarnings ({}):", self.warnings.len()));
+        for warning in &self.warnings {
+            push(out, format_args!("  {}", text::line_str(warning)));
+        }
+    }
+}
+
+/// The guard's sentence; for a fresh plugin with the age of the run that keeps it so.
+pub(super) fn held_text(held: &Held, now: Instant) -> String {
+    if held.reason != ReasonCode::Fresh {
+        return text::line_str(&held.detail);
+    }
+    let mut line = text::line_str(held.detail.strip_prefix("fresh — ").unwrap_or(&held.detail));
+    if let Some(age) = held.last_run_at.as_ref().and_then(|then| text::ago(then, now)) {
+        line.push_str(&format!(" — last run {age}"));
+    }
+    line
+}
+
+fn write_effects(out: &mut String, planned: &Planned) {
+    if planned.side_effects.is_empty() {
+        push(out, format_args!("    (no declared side effects)"));
+    }
+    for (effect, approved) in &planned.side_effects {
+        let state =
+            if *approved { "✓ approved" } else { "⚠ unapproved — would be SKIPPED this run" };
+        push(out, format_args!("    {effect}: {state}"));
+    }
+}
+
+/// The one line that says what is granted and for how long.
+pub(super) fn grant_line(line: &GrantLine, now: Instant) -> String {
+    match line {
+        GrantLine::None => {
+            "Grant: none — plugins with side effects would be SKIPPED this run".to_owned()
+        }
+        GrantLine::Expired(grant) => format!("Grant: {} — expired", scopes_text(&grant.scopes)),
+        GrantLine::Live(grant) => {
+            let left = time_left(grant, now).unwrap_or_default();
+            let soon = if left < SOON_MS { " ⚠ expires soon" } else { "" };
+            let scopes = scopes_text(&grant.scopes);
+            format!("Grant: {scopes} — {} remaining{soon}", text::span(left))
+        }
+    }
+}
+
+fn time_left(grant: &Grant, now: Instant) -> Option<i64> {
+    Some(Instant::parse(grant.expires_at.as_str()?)?.since(now))
+}
+
+/// The granted plugins, sorted.
+pub(in crate::cli) fn scopes_text(scopes: &Scopes) -> String {
+    match scopes {
+        Scopes::All => "all plugins (*)".to_owned(),
+        Scopes::Plugins(names) if names.is_empty() => "no plugin".to_owned(),
+        Scopes::Plugins(names) => {
+            let mut names = names.clone();
+            names.sort();
+            names.iter().map(text::line).collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn push(out: &mut String, line: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    _ = writeln!(out, "{line}");
+}

@@ -1,0 +1,143 @@
+//! Text for a reader: what plugins supplied made harmless, spans of time, nearest names.
+
+use crate::clock::Instant;
+use crate::json::JsString;
+
+const MINUTE_MS: i64 = 60_000;
+const HOUR_MS: i64 = 60 * MINUTE_MS;
+const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// Text of a plugin for one line: whatever could move the cursor, hide or reorder what stands
+/// beside it is shown as an escape such as `\u{202e}`, line breaks included.
+pub fn line(text: &JsString) -> String {
+    escape(text, |_| false)
+}
+
+/// Text of a plugin that may span lines: like [`line`], but line feeds and tabs stay.
+pub fn block(text: &JsString) -> String {
+    escape(text, |scalar| matches!(scalar, '\n' | '\t'))
+}
+
+/// [`line`] for text that is no [`JsString`] yet.
+pub fn line_str(text: &str) -> String {
+    line(&JsString::from(text))
+}
+
+fn escape(text: &JsString, stays: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(text.utf8_len());
+    for decoded in char::decode_utf16(text.units()) {
+        match decoded {
+            Ok(scalar) if !is_unsafe(scalar) || stays(scalar) => out.push(scalar),
+            Ok(scalar) => out.push_str(&format!("\\u{{{:x}}}", u32::from(scalar))),
+            Err(unpaired) => {
+                out.push_str(&format!("\\u{{{:x}}}", unpaired.unpaired_surrogate()));
+            }
+        }
+    }
+    out
+}
+
+/// Control characters, marks that reorder text, and the invisible byte order mark.
+fn is_unsafe(scalar: char) -> bool {
+    scalar.is_control()
+        || matches!(scalar, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
+        || matches!(scalar, '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// A span of time in the coarsest honest unit, rounded down: `<1m`, `37m`, `3h 59m`, `4h`, `2d`.
+/// Minutes are kept up to two hours; negative spans count as none.
+pub fn span(ms: i64) -> String {
+    let minutes = ms.max(0) / MINUTE_MS;
+    let hours = ms.max(0) / HOUR_MS;
+    match minutes {
+        0 => "<1m".to_owned(),
+        1..120 => format!("{minutes}m"),
+        _ if hours >= 48 => format!("{}d", ms / DAY_MS),
+        _ if minutes % 60 == 0 => format!("{hours}h"),
+        _ => format!("{hours}h {}m", minutes % 60),
+    }
+}
+
+/// How long ago something was: `12m ago`, `just now`; `None` where the instant does not parse.
+pub fn ago(then: &JsString, now: Instant) -> Option<String> {
+    let age = now.since(Instant::parse(then.as_str()?)?);
+    Some(if age < MINUTE_MS { "just now".to_owned() } else { format!("{} ago", span(age)) })
+}
+
+/// A count with its noun: `1 plugin`, `2 plugins`.
+pub fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The known name that a misspelt one most likely means, if any is close.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .filter(|(likeness, _)| *likeness >= 0.8)
+        .max_by(|(left, _), (right, _)| left.total_cmp(right))
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_deceive_a_reader_is_shown_as_an_escape() {
+        let all = [
+            ("a\u{1b}[2Jb", "a\\u{1b}[2Jb"),
+            ("a\u{202e}b\u{2066}\u{2069}\u{202a}", "a\\u{202e}b\\u{2066}\\u{2069}\\u{202a}"),
+            ("\u{200e}\u{200f}\u{feff}", "\\u{200e}\\u{200f}\\u{feff}"),
+            ("one\r\ntwo\tthree", "one\\u{d}\\u{a}two\\u{9}three"),
+            ("\u{7f}\u{85}\u{9b}", "\\u{7f}\\u{85}\\u{9b}"),
+            ("監視 😀 é ✓", "監視 😀 é ✓"),
+        ];
+        for (given, shown) in all {
+            assert_eq!(line_str(given), shown);
+        }
+        let cut = JsString::from_utf16(&[0x61, 0xd83d]);
+        assert_eq!(line(&cut), "a\\u{d83d}");
+    }
+
+    #[test]
+    fn blocks_keep_their_lines_and_nothing_else() {
+        assert_eq!(block(&"a\n\tb\r\u{1b}".into()), "a\n\tb\\u{d}\\u{1b}");
+    }
+
+    #[test]
+    fn spans_are_rounded_down() {
+        let minute = MINUTE_MS;
+        let all = [
+            (-5, "<1m"),
+            (59_999, "<1m"),
+            (38 * minute - 1, "37m"),
+            (90 * minute, "90m"),
+            (120 * minute, "2h"),
+            (239 * minute, "3h 59m"),
+            (23 * 60 * minute, "23h"),
+            (48 * 60 * minute - 1, "47h 59m"),
+            (71 * 60 * minute, "2d"),
+        ];
+        for (ms, text) in all {
+            assert_eq!(span(ms), text, "{ms}");
+        }
+    }
+
+    #[test]
+    fn ages_need_an_instant_that_parses() {
+        let now = Instant::parse("2026-08-20T12:12:30.000Z").expect("an instant");
+        assert_eq!(ago(&"2026-08-20T12:00:00.000Z".into(), now).as_deref(), Some("12m ago"));
+        assert_eq!(ago(&"2026-08-20T12:12:00.000Z".into(), now).as_deref(), Some("just now"));
+        assert_eq!(ago(&"yesterday".into(), now), None);
+    }
+
+    #[test]
+    fn misspelt_names_find_their_neighbour_and_strangers_none() {
+        let known = ["render-issue", "digest-sender", "db-writer"];
+        assert_eq!(nearest("digest-sendr", known), Some("digest-sender"));
+        assert_eq!(nearest("render-isue", known), Some("render-issue"));
+        assert_eq!(nearest("zzz", known), None);
+        assert_eq!(nearest("x", []), None);
+    }
+}

@@ -1,0 +1,207 @@
+//! `advance`: exit codes, and how a pass is reported.
+
+use std::path::PathBuf;
+
+use warpline_core::engine::{AdvanceResult, PluginState};
+use warpline_core::error::{Error, Result};
+use warpline_core::json::JsString;
+use warpline_core::schema::run_log::{AdvanceStatus, EntryStatus, PluginLogEntry};
+
+use crate::support::{Home, NOW, Ran};
+
+fn entry(plugin: &str, status: EntryStatus, summary: &str) -> PluginLogEntry {
+    PluginLogEntry {
+        plugin: plugin.into(),
+        status,
+        started_at: NOW.into(),
+        elapsed_ms: 12.0,
+        result_summary: summary.into(),
+        reversible: None,
+        undo_instruction: None,
+        retried: false,
+        result: None,
+    }
+}
+
+fn pass(
+    status: AdvanceStatus,
+    plugins: &[(&str, PluginState, EntryStatus, &str)],
+) -> AdvanceResult {
+    let gated = plugins.iter().filter(|plugin| plugin.1 == PluginState::Gated);
+    AdvanceResult {
+        run_id: "run-1".into(),
+        status,
+        plugin_states: plugins.iter().map(|plugin| (plugin.0.into(), plugin.1)).collect(),
+        gated_plugins: gated.map(|plugin| JsString::from(plugin.0)).collect(),
+        unapproved_plugins: plugins
+            .iter()
+            .filter(|plugin| **plugin == UNAPPROVED)
+            .map(|plugin| plugin.0.into())
+            .collect(),
+        run_log_path: Some(PathBuf::from("/logs/run-1.json")),
+        plugin_entries: plugins
+            .iter()
+            .filter(|plugin| plugin.1 != PluginState::Pending)
+            .map(|plugin| entry(plugin.0, plugin.2, plugin.3))
+            .collect(),
+        failure: None,
+    }
+}
+
+fn advance(line: &str, answer: Result<AdvanceResult>) -> Ran {
+    let home = Home::new();
+    *home.fleet.advance.lock().expect("no poison") = Some(answer);
+    home.run(line)
+}
+
+const DONE: (&str, PluginState, EntryStatus, &str) =
+    ("alpha", PluginState::Completed, EntryStatus::Completed, "all well");
+const GATED: (&str, PluginState, EntryStatus, &str) =
+    ("note", PluginState::Gated, EntryStatus::Gated, "wrote\none note");
+const PENDING: (&str, PluginState, EntryStatus, &str) =
+    ("digest", PluginState::Pending, EntryStatus::Skipped, "");
+const UNAPPROVED: (&str, PluginState, EntryStatus, &str) = (
+    "mail",
+    PluginState::Skipped,
+    EntryStatus::Skipped,
+    "skipped: unapproved — side effects [sends_email] require session approval",
+);
+const FAILED: (&str, PluginState, EntryStatus, &str) =
+    ("zulu", PluginState::Failed, EntryStatus::Failed, "boom");
+
+#[test]
+fn a_pass_is_reported_plugin_by_plugin() {
+    let ran =
+        advance("advance", Ok(pass(AdvanceStatus::Partial, &[DONE, UNAPPROVED, GATED, PENDING])));
+    let expected = "Run run-1: partial
+  completed  alpha — all well (12 ms)
+  skipped    mail — skipped: unapproved — side effects [sends_email] require session approval
+  gated      note — wrote\\u{a}one note (12 ms)
+  pending    digest
+1 result parked; `warpline approve note` records it
+Run log: /logs/run-1.json
+";
+    assert_eq!(ran, Ran { code: 0, out: expected.into(), err: String::new() });
+}
+
+#[test]
+fn exit_codes_follow_what_failed() {
+    let complete = AdvanceStatus::Complete;
+    for (line, status, plugins, code) in [
+        ("advance", complete, vec![DONE, UNAPPROVED], 0),
+        ("advance --strict", complete, vec![DONE], 0),
+        ("advance --strict", complete, vec![DONE, UNAPPROVED], 1),
+        ("advance --strict", AdvanceStatus::Partial, vec![DONE, GATED], 1),
+        ("advance", AdvanceStatus::Partial, vec![DONE, FAILED], 1),
+        ("advance", AdvanceStatus::Failed, vec![], 1),
+        ("advance", AdvanceStatus::Interrupted, vec![DONE, FAILED], 130),
+    ] {
+        assert_eq!(advance(line, Ok(pass(status, &plugins))).code, code, "{line} {plugins:?}");
+    }
+}
+
+#[test]
+fn strict_counts_results_that_earlier_passes_parked() {
+    let gate = concat!(
+        r#""pending_gates":[{"plugin":"p","run_id":"r","created_at":"2026-08-20T11:00:00.000Z","#,
+        r#""payload_summary":"s","plugin_result":{"status":"success","phases_completed":[],"#,
+        r#""phases_failed":[],"data_freshness":{},"summary":"s"},"#,
+        r#""run_started_at":"2026-08-20T10:59:00.000Z","#,
+        r#""run_completed_at":"2026-08-20T11:00:00.000Z","applied_at":null}]"#
+    );
+    for (state, code) in [
+        (gate.to_owned(), 1),
+        (gate.replace(r#""applied_at":null"#, &format!(r#""applied_at":"{NOW}""#)), 0),
+    ] {
+        let home = Home::new().state(&state);
+        *home.fleet.advance.lock().expect("no poison") =
+            Some(Ok(pass(AdvanceStatus::Complete, &[DONE])));
+        assert_eq!(home.run("advance --strict").code, code);
+    }
+}
+
+#[test]
+fn json_is_the_result_with_its_exit_code() {
+    let ran = advance("advance --json", Ok(pass(AdvanceStatus::Partial, &[FAILED])));
+    assert_eq!((ran.code, ran.err.as_str()), (1, ""));
+    let value = ran.json();
+    let keys: Vec<String> =
+        value.as_object().expect("an object").keys().map(JsString::to_text).collect();
+    let expected = [
+        "run_id",
+        "status",
+        "plugin_states",
+        "gated_plugins",
+        "run_log_path",
+        "plugin_entries",
+        "exit_code",
+    ];
+    assert_eq!(keys, expected);
+    assert_eq!(value.get("plugin_states").expect("states").to_compact(), r#"{"zulu":"failed"}"#);
+    assert_eq!(value.get("exit_code").expect("a code").to_compact(), "1");
+}
+
+#[test]
+fn a_refused_pass_exits_75_with_one_error_line_and_a_hint() {
+    let path = PathBuf::from("/home/x");
+    let refusals = [
+        Error::EmptyPluginRoot,
+        Error::PluginRoot { path: path.clone(), code: "ENOENT".into() },
+        Error::RunLocked { path: path.clone(), holder: "run r1".into() },
+        Error::NewerState { path: path.clone(), found: 9.0, known: 1 },
+        Error::Invalid { path, issues: Vec::new() },
+    ];
+    for refusal in refusals {
+        let message = refusal.to_string();
+        for line in ["advance", "advance --json"] {
+            let home = Home::new();
+            let again = match &refusal {
+                Error::EmptyPluginRoot => Error::EmptyPluginRoot,
+                Error::PluginRoot { path, code } => {
+                    Error::PluginRoot { path: path.clone(), code: code.clone() }
+                }
+                Error::RunLocked { path, holder } => {
+                    Error::RunLocked { path: path.clone(), holder: holder.clone() }
+                }
+                Error::NewerState { path, found, known } => {
+                    Error::NewerState { path: path.clone(), found: *found, known: *known }
+                }
+                _ => Error::Invalid { path: "/home/x".into(), issues: Vec::new() },
+            };
+            *home.fleet.advance.lock().expect("no poison") = Some(Err(again));
+            let ran = home.run(line);
+            assert_eq!((ran.code, ran.out.as_str()), (75, ""), "{line}: {message}");
+            let hint = refusal.hint().expect("a hint");
+            assert_eq!(ran.err, format!("error: {message}\nhint: {hint}\n"));
+            assert!(!home.path("").exists(), "no home is created");
+        }
+    }
+}
+
+#[test]
+fn options_reach_the_engine() {
+    let home = Home::new();
+    home.run("advance --profile weekly --force --dry-run --home elsewhere --plugins roots");
+    let asked = home.fleet.asked().join("\n");
+    let around = home.around().display().to_string();
+    for told in [
+        &format!("advance {around}/elsewhere "),
+        "dry_run: true",
+        "force: true",
+        "profile: Some(Weekly)",
+        &format!("plugins_dir: Some(\"{around}/roots\")"),
+    ] {
+        assert!(asked.contains(told), "{told}: {asked}");
+    }
+}
+
+#[test]
+fn a_dry_run_says_that_nothing_was_written() {
+    let mut result = pass(AdvanceStatus::Complete, &[DONE]);
+    result.run_log_path = None;
+    let ran = advance("advance --dry-run", Ok(result.clone()));
+    assert!(ran.out.starts_with("Dry run run-1: complete\n"), "{}", ran.out);
+    assert!(ran.out.ends_with("\nNothing was written.\n"), "{}", ran.out);
+    let quiet = advance("advance", Ok(result));
+    assert!(quiet.out.ends_with("\nNo run log was written.\n"), "{}", quiet.out);
+}

@@ -1,0 +1,353 @@
+//! `approve` and `revoke`.
+
+use crate::support::{Home, Ran};
+
+const EFFECT: &str = r#""side_effects":["sends_email"]"#;
+const ONE_HOUR: &str = "2026-08-20T13:00:00.000Z";
+
+fn fleet() -> Home {
+    Home::new()
+        .plugin("render-issue", EFFECT)
+        .plugin("digest-sender", EFFECT)
+        .plugin("db-writer", r#""side_effects":["writes_db","external_api"]"#)
+        .plugin("quiet", "")
+}
+
+fn grant(home: &Home) -> String {
+    home.json(".session-approval").get("scopes").expect("scopes").to_compact()
+}
+
+fn expiry(home: &Home) -> String {
+    let value = home.json(".session-approval");
+    value.get("expires_at").and_then(|text| text.as_string()).expect("expires_at").to_text()
+}
+
+#[track_caller]
+fn assert_told(text: &str, fragments: &[&str]) {
+    for fragment in fragments {
+        assert!(text.contains(fragment), "`{fragment}` is missing in: {text}");
+    }
+}
+
+#[track_caller]
+fn assert_refused(ran: &Ran, fragments: &[&str]) {
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
+    assert!(ran.err.starts_with("error: "), "{ran:?}");
+    assert_told(&ran.err, fragments);
+}
+
+/// A parked result of `plugin`, completed at the given instant.
+fn gate(plugin: &str, completed: &str, applied: &str) -> String {
+    format!(
+        concat!(
+            r#"{{"plugin":"{}","run_id":"run-{}","created_at":"{}","payload_summary":"did it","#,
+            r#""plugin_result":{{"status":"success","phases_completed":["a"],"phases_failed":[],"#,
+            r#""errors":[],"data_freshness":{{}},"summary":"did it","artifacts_produced":[],"#,
+            r#""schema_version":1}},"run_started_at":"2026-08-18T09:00:00.000Z","#,
+            r#""run_completed_at":"{}","applied_at":{}}}"#
+        ),
+        plugin, plugin, completed, completed, applied
+    )
+}
+
+const FRESH: &str = "2026-08-20T11:00:00.000Z";
+const STALE: &str = "2026-08-19T11:00:00.000Z";
+
+fn run_entry(plugin: &str, status: &str) -> String {
+    format!(r#""{plugin}":{{"last_run_at":"{FRESH}","status":"{status}"}}"#)
+}
+
+fn denial(plugin: &str, fingerprint: &str) -> String {
+    format!(
+        concat!(
+            r#""{}":{{"plugin":"{}","reason":"too chatty","denied_at":"2026-08-19T12:00:00.000Z","#,
+            r#""note":null,"fingerprint":"{}"}}"#
+        ),
+        plugin, plugin, fingerprint
+    )
+}
+
+/// The fingerprint of a plugin of [`fleet`] that has never produced anything.
+fn fingerprint(plugin: &str) -> String {
+    use warpline_core::decide::denial::proposal_fingerprint;
+    use warpline_core::schema::engine_state::EngineState;
+    let home = fleet();
+    let manifest = home.fleet.loaded.manifest(&plugin.into()).expect("a plugin");
+    proposal_fingerprint(&plugin.into(), manifest, &EngineState::default())
+}
+
+#[test]
+fn one_name_is_granted_for_four_hours() {
+    let home = fleet();
+    let ran = home.run("approve render-issue");
+    let expected = "Approved 1 plugin: render-issue
+Grant: render-issue — 4h remaining, until 2026-08-20T16:00:00.000Z
+";
+    assert_eq!(ran, Ran { code: 0, out: expected.into(), err: String::new() });
+    assert_eq!(grant(&home), r#"["render-issue"]"#);
+    let trace = r#"{"event":"grant_merged","scopes":["render-issue"],"expires_at":"2026-08-20T16:00:00.000Z"}"#;
+    assert_eq!(home.events(), [trace]);
+}
+
+#[test]
+fn grants_add_up_sorted_and_replace_starts_over() {
+    let home = fleet();
+    assert_eq!(home.run("approve render-issue").code, 0);
+    let ran = home.run("approve digest-sender db-writer digest-sender");
+    assert_told(
+        &ran.out,
+        &[
+            "Approved 2 plugins: db-writer, digest-sender\n",
+            "Grant: db-writer, digest-sender, render-issue — ",
+        ],
+    );
+    assert_eq!(grant(&home), r#"["db-writer","digest-sender","render-issue"]"#);
+    assert_eq!(home.run("approve quiet --replace").code, 0);
+    assert_eq!(grant(&home), r#"["quiet"]"#);
+}
+
+#[test]
+fn unknown_names_are_refused_before_anything_is_written() {
+    let home = fleet().grant(r#"["x"]"#, ONE_HOUR);
+    let before = home.snapshot();
+    let ran = home.run("approve render-issue digest-sendr");
+    assert_refused(&ran, &["`digest-sendr`", "hint: did you mean `digest-sender`?"]);
+    assert_refused(&home.run("approve __proto__"), &["unknown plugin `__proto__`"]);
+    assert_eq!(home.snapshot(), before);
+    let broken = fleet().broken("bad", "boom");
+    assert_refused(&broken.run("approve bad"), &["`bad` does not load: boom"]);
+    let mut rootless = Home::new();
+    rootless.fleet.loaded.root_error = Some((rootless.path("plugins"), "ENOENT".into()));
+    for line in ["approve a", "approve --all"] {
+        assert_refused(&rootless.run(line), &["cannot read plugin root", "ENOENT"]);
+    }
+    assert!(!rootless.path("").exists());
+}
+
+#[test]
+fn usage_errors_write_nothing() {
+    let home = fleet();
+    for line in ["approve a --ttl 0", "approve a --ttl 4y", "approve a --yolo", "approve"] {
+        let ran = home.run(line);
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{line}");
+        assert!(ran.err.contains("Usage: warpline approve"), "{}", ran.err);
+    }
+    assert!(!home.path("").exists());
+}
+
+#[test]
+fn the_ceiling_and_its_lifting_are_told() {
+    let home = fleet().grant(r#"["render-issue"]"#, "2026-08-20T12:30:00.000Z");
+    let ran = home.run("approve render-issue --ttl 30d");
+    assert_eq!(ran.code, 0);
+    assert_told(&ran.out, &["capped", "23 hours", "--long"]);
+    assert_eq!(expiry(&home), "2026-08-21T10:00:00.000Z");
+    let ran = home.run("approve render-issue --ttl 2d --long");
+    assert_told(&ran.out, &["outlasts 23 hours"]);
+    assert!(!ran.out.contains("capped"), "{}", ran.out);
+    assert_eq!(expiry(&home), "2026-08-22T12:00:00.000Z");
+}
+
+#[test]
+fn all_covers_every_plugin_and_says_how_much_that_is() {
+    let home = fleet();
+    let ran = home.run("approve --all");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let first = "Blanket approval: 3 plugins with 4 declared side effects, and every plugin added while it lasts\n";
+    assert!(ran.out.starts_with(first), "{}", ran.out);
+    assert!(!ran.out.contains("stays denied"));
+    assert_told(&ran.out, &["Grant: all plugins (*) — 4h remaining"]);
+    assert_eq!(grant(&home), r#""*""#);
+}
+
+#[test]
+fn all_narrates_denials_and_survives_an_unreadable_state() {
+    let denials = format!(r#""denials":{{{}}}"#, denial("db-writer", &fingerprint("db-writer")));
+    let home = fleet().state(&denials);
+    let ran = home.run("approve --all");
+    assert_eq!(ran.code, 0);
+    assert_told(
+        &ran.out,
+        &["Blanket approval: 2 plugins", "stays denied", "warpline deny --remove db-writer"],
+    );
+    assert_eq!(grant(&home), r#""*""#);
+    let corrupt = fleet().file("state/engine-state.json", "{");
+    assert_told(&corrupt.run("approve --all").out, &["Blanket approval: 3 plugins"]);
+    let named = fleet().file("state/engine-state.json", "{");
+    assert_refused(&named.run("approve db-writer"), &["engine-state.json"]);
+    assert_eq!(named.read(".session-approval"), None);
+}
+
+#[test]
+fn a_live_denial_refuses_and_a_superseded_one_does_not() {
+    let denials = format!(
+        r#""denials":{{{},{}}}"#,
+        denial("db-writer", &fingerprint("db-writer")),
+        denial("render-issue", &fingerprint("render-issue"))
+    );
+    let home = fleet().state(&denials);
+    let before = home.read("state/engine-state.json");
+    assert_refused(
+        &home.run("approve digest-sender db-writer"),
+        &[
+            "`db-writer` was denied at 2026-08-19T12:00:00.000Z (too chatty)",
+            "would not make it run",
+            "Nothing was granted",
+            "hint: `warpline deny --remove db-writer`",
+        ],
+    );
+    assert_refused(
+        &home.run("approve render-issue db-writer"),
+        &["`render-issue` was denied", "`db-writer` was denied", "--remove render-issue db-writer"],
+    );
+    assert_eq!(home.read(".session-approval"), None);
+    assert_eq!(home.read("state/engine-state.json"), before);
+    let stale = fleet().state(&format!(r#""denials":{{{}}}"#, denial("db-writer", "0000")));
+    let ran = stale.run("approve db-writer");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert_eq!(grant(&stale), r#"["db-writer"]"#);
+}
+
+#[test]
+fn a_parked_result_is_recorded_without_a_grant() {
+    let gates = gate("render-issue", FRESH, "null");
+    let home = fleet().state(&format!(
+        r#""plugin_runs":{{{}}},"pending_gates":[{gates}]"#,
+        run_entry("render-issue", "gated")
+    ));
+    let ran = home.run("approve render-issue --ttl 2h --long");
+    let expected = "render-issue: recorded the parked result of run run-render-issue, completed at 2026-08-20T11:00:00.000Z; the plugin is not run again
+  did it
+";
+    assert_eq!((ran.code, ran.out.as_str()), (0, expected));
+    assert_told(&ran.err, &["--ttl", "--long", "no grant clock to set"]);
+    assert!(!ran.err.contains("--replace"), "{}", ran.err);
+    assert_eq!(home.read(".session-approval"), None);
+    let state = home.json("state/engine-state.json");
+    let run = state.get("plugin_runs").and_then(|runs| runs.get("render-issue")).expect("a run");
+    assert_eq!(run.get("status").expect("status").to_compact(), r#""success""#);
+    assert_eq!(run.get("last_run_at").expect("time").to_compact(), format!("\"{FRESH}\""));
+    assert_eq!(
+        home.events(),
+        [r#"{"event":"gate_applied","plugin":"render-issue","run_id":"run-render-issue"}"#]
+    );
+    assert!(home.fleet.asked().is_empty(), "no handler is called");
+
+    let written = home.read("state/engine-state.json");
+    let again = home.run("approve render-issue");
+    assert_eq!((again.code, again.err.as_str()), (0, ""));
+    assert_told(&again.out, &["already applied", "run-render-issue", "does not re-record"]);
+    assert_eq!(grant(&home), r#"["render-issue"]"#);
+    assert_eq!(home.read("state/engine-state.json"), written);
+}
+
+#[test]
+fn no_note_about_ignored_options_without_them() {
+    let gates = gate("render-issue", FRESH, "null");
+    let home = fleet().state(&format!(r#""pending_gates":[{gates}]"#));
+    assert_eq!(home.run("approve render-issue").err, "");
+}
+
+#[test]
+fn a_refused_result_does_not_undo_the_ones_before_it() {
+    let gates = [gate("render-issue", FRESH, "null"), gate("digest-sender", STALE, "null")];
+    let home = fleet().state(&format!(
+        r#""plugin_runs":{{{},{}}},"pending_gates":[{}]"#,
+        run_entry("render-issue", "gated"),
+        run_entry("digest-sender", "gated"),
+        gates.join(",")
+    ));
+    let ran = home.run("approve render-issue digest-sender");
+    assert_eq!(ran.code, 1);
+    assert_told(&ran.out, &["render-issue: recorded the parked result"]);
+    assert_told(&ran.err, &["`digest-sender`", "expired", "does not undo them", "is due again"]);
+    let state = home.json("state/engine-state.json");
+    let runs = state.get("plugin_runs").expect("runs");
+    assert_eq!(
+        runs.get("render-issue").and_then(|run| run.get("status")).expect("kept").to_compact(),
+        r#""success""#
+    );
+    assert!(runs.get("digest-sender").is_none());
+    assert_eq!(
+        home.events(),
+        [
+            r#"{"event":"gate_applied","plugin":"render-issue","run_id":"run-render-issue"}"#,
+            r#"{"event":"gate_expired","plugin":"digest-sender","run_id":"run-digest-sender","reason":"expired"}"#,
+        ]
+    );
+}
+
+#[test]
+fn parked_and_other_plugins_are_not_mixed() {
+    let gates = gate("render-issue", FRESH, "null");
+    let home = fleet().state(&format!(r#""pending_gates":[{gates}]"#));
+    let before = home.read("state/engine-state.json");
+    assert_refused(
+        &home.run("approve render-issue digest-sender"),
+        &["parked for `render-issue`", "none for `digest-sender`", "two commands"],
+    );
+    assert_eq!(home.read("state/engine-state.json"), before);
+    assert_eq!(home.read(".session-approval"), None);
+}
+
+#[test]
+fn a_dependency_that_ran_since_discards_the_parked_result() {
+    let gates = gate("late", FRESH, "null");
+    let home = fleet()
+        .plugin("late", r#""side_effects":["sends_email"],"dependencies":["quiet"]"#)
+        .state(&format!(
+            r#""plugin_runs":{{{},{}}},"pending_gates":[{gates}]"#,
+            run_entry("quiet", "success"),
+            run_entry("late", "gated")
+        ));
+    assert_refused(&home.run("approve late"), &["dependency `quiet`", "discarded", "is due again"]);
+    let state = home.json("state/engine-state.json");
+    assert_eq!(state.get("pending_gates").expect("gates").to_compact(), "[]");
+    assert!(state.get("plugin_runs").and_then(|runs| runs.get("late")).is_none());
+    assert_told(&home.events()[0], &["gate_invalidated", "dependency_moved"]);
+    assert_eq!(home.read(".session-approval"), None);
+}
+
+#[test]
+fn a_denied_or_unusable_parked_result_is_refused_and_kept() {
+    let state = format!(
+        r#""denials":{{{}}},"pending_gates":[{}]"#,
+        denial("render-issue", &fingerprint("render-issue")),
+        gate("render-issue", FRESH, "null")
+    );
+    let home = fleet().state(&state);
+    let before = home.snapshot();
+    assert_refused(
+        &home.run("approve render-issue"),
+        &["was denied at", "warpline deny --remove render-issue"],
+    );
+    assert_eq!(home.read(".session-approval"), None);
+    let file = home.path("state/engine-state.json");
+    assert_eq!(before.get(&file), home.snapshot().get(&file));
+    let broken = gate("render-issue", "whenever", "null");
+    let home = fleet().state(&format!(r#""pending_gates":[{broken}]"#));
+    let before = home.read("state/engine-state.json");
+    assert_refused(&home.run("approve render-issue"), &["clock that cannot be read"]);
+    assert_eq!(home.read("state/engine-state.json"), before);
+}
+
+#[test]
+fn a_plugin_without_effects_needs_no_grant_and_is_told_so() {
+    assert_told(&fleet().run("approve quiet").out, &["quiet declares no side effects"]);
+}
+
+#[test]
+fn revoke_deletes_the_grant_and_says_so() {
+    let home = fleet().grant(r#""*""#, ONE_HOUR);
+    let ran = home.run("revoke");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.starts_with("The grant is revoked"), "{}", ran.out);
+    assert_eq!(home.read(".session-approval"), None);
+    assert_eq!(home.events(), [r#"{"event":"grant_revoked"}"#]);
+    let again = home.run("revoke");
+    assert_eq!((again.code, again.err.as_str()), (0, ""));
+    assert!(again.out.starts_with("There is no grant"), "{}", again.out);
+    let nowhere = fleet();
+    assert_eq!(nowhere.run("revoke").code, 0);
+    assert!(!nowhere.path("").exists());
+}

@@ -1,0 +1,142 @@
+//! `init`.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::support::Home;
+
+/// A home to come, with a package and a seed plugin beside it.
+fn fresh() -> Home {
+    let seed = concat!(
+        r#""inputs":{"limit":{"type":"number","default":90},"#,
+        r#""token":{"type":"string","default":"x"},"#,
+        r#""source":{"type":"string","required":false,"default":"/proc"}},"secrets":["token"]"#
+    );
+    with_seed(seed)
+}
+
+fn with_seed(manifest: &str) -> Home {
+    let mut home = Home::new().plugin("host-metrics", manifest);
+    let package = home.around().join("package");
+    let seed = package.join("examples/host-metrics");
+    fs::create_dir_all(seed.join("lib")).expect("directories");
+    fs::create_dir_all(seed.join("node_modules/x")).expect("directories");
+    fs::write(package.join("package.json"), "{}").expect("a file");
+    for (file, text) in [("manifest.ts", "m"), ("handler.ts", "h"), ("lib/read.ts", "r")] {
+        fs::write(seed.join(file), text).expect("a file");
+    }
+    home.package.directory = Some(package);
+    home.package.seed = Some(seed);
+    home
+}
+
+#[test]
+fn an_empty_home_is_prepared() {
+    let home = fresh();
+    let ran = home.run("init");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let path = home.path("").display().to_string();
+    let path = path.trim_end_matches('/');
+    let expected = format!(
+        "created {path}
+created {path}/plugins
+created {path}/config
+created {path}/state
+created {path}/package.json
+created {path}/node_modules/warpline
+created {path}/plugins/host-metrics
+created {path}/config/host-metrics.json
+{path} is ready; `warpline plan` shows what is due
+"
+    );
+    assert_eq!(ran.out, expected);
+    assert_eq!(home.read("package.json").as_deref(), Some("{\n  \"type\": \"module\"\n}\n"));
+    let link = home.path("node_modules/warpline");
+    assert!(link.is_symlink() && link.join("package.json").is_file());
+    for (file, text) in [("manifest.ts", "m"), ("handler.ts", "h"), ("lib/read.ts", "r")] {
+        assert_eq!(home.read(&format!("plugins/host-metrics/{file}")).as_deref(), Some(text));
+    }
+    assert!(!home.path("plugins/host-metrics/node_modules").exists());
+    let config = "{\n  \"limit\": 90,\n  \"source\": \"/proc\"\n}";
+    assert_eq!(home.read("config/host-metrics.json").as_deref(), Some(config));
+    let plan = home.run("plan").out;
+    assert!(plan.contains("Due (1):\n  host-metrics (level 0)"), "{plan}");
+}
+
+#[test]
+fn a_second_time_changes_nothing() {
+    let home = fresh();
+    home.run("init");
+    fs::write(home.path("plugins/host-metrics/handler.ts"), "mine").expect("a file");
+    fs::write(home.path("config/host-metrics.json"), "{}").expect("a file");
+    let before = home.snapshot();
+    let ran = home.run("init");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(!ran.out.contains("created"), "{}", ran.out);
+    assert_eq!(home.snapshot(), before);
+}
+
+#[test]
+fn a_missing_input_is_named() {
+    let home =
+        with_seed(r#""inputs":{"path":{"type":"string"},"days":{"type":"number","default":90}}"#);
+    let ran = home.run("init");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.contains("needs `path`, a string, before host-metrics can run"), "{}", ran.out);
+    assert_eq!(home.read("config/host-metrics.json").as_deref(), Some("{\n  \"days\": 90\n}"));
+}
+
+#[test]
+fn a_dangling_link_is_mended_and_a_directory_is_not_replaced() {
+    let home = fresh();
+    fs::create_dir_all(home.path("node_modules")).expect("a directory");
+    let link = home.path("node_modules/warpline");
+    symlink("/nowhere/at/all", &link).expect("a link");
+    let ran = home.run("init");
+    assert!(ran.out.contains(&format!("mended {}\n", link.display())), "{}", ran.out);
+    assert!(link.join("package.json").is_file());
+
+    let home = fresh();
+    let real = home.path("node_modules/warpline");
+    fs::create_dir_all(&real).expect("a directory");
+    let ran = home.run("init");
+    assert_eq!(ran.code, 0);
+    assert!(ran.err.starts_with("⚠ ") && ran.err.contains("not replaced"), "{}", ran.err);
+    assert!(real.is_dir() && !real.is_symlink());
+}
+
+#[test]
+fn another_package_json_stays_and_is_warned_about() {
+    for (text, told) in [("{\"name\": \"x\"}", "`type` is not `module`"), ("{", "not valid JSON")] {
+        let home = fresh().file("package.json", text);
+        let ran = home.run("init");
+        assert_eq!(ran.code, 0);
+        assert!(ran.err.contains(told), "{}", ran.err);
+        assert_eq!(home.read("package.json").as_deref(), Some(text));
+    }
+    let home = fresh().file("package.json", "{\"type\":\"module\",\"name\":\"x\"}");
+    assert_eq!(home.run("init").err, "");
+}
+
+#[test]
+fn stray_arguments_leave_the_home_untouched() {
+    let home = fresh();
+    for line in ["init now", "init --yes"] {
+        let ran = home.run(line);
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+        assert!(ran.err.contains("Usage: warpline init"), "{}", ran.err);
+    }
+    assert!(!home.path("").exists());
+}
+
+#[test]
+fn a_seed_that_cannot_be_copied_leaves_no_half_plugin() {
+    let mut home = fresh();
+    home.package.seed = Some(home.around().join("package/nowhere/host-metrics"));
+    let ran = home.run("init");
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.starts_with("error: cannot read "), "{}", ran.err);
+    assert!(!home.path("plugins/host-metrics").exists());
+    let left: Vec<_> = fs::read_dir(home.path("")).expect("a home").flatten().collect();
+    assert!(left.iter().all(|entry| !entry.file_name().to_string_lossy().starts_with(".warpline")));
+}

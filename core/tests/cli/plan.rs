@@ -1,0 +1,278 @@
+//! `plan`.
+
+use crate::support::Home;
+
+const RAN: &str = r#""last_run_at":"2026-08-20T11:48:00.000Z","status":"success""#;
+
+fn fresh(names: &[&str]) -> String {
+    let runs: Vec<String> = names.iter().map(|name| format!(r#""{name}":{{{RAN}}}"#)).collect();
+    format!(r#""plugin_runs":{{{}}}"#, runs.join(","))
+}
+
+#[test]
+fn a_plan_lists_what_is_due_with_its_effects() {
+    let home = Home::new()
+        .plugin("alpha", "")
+        .plugin("gated-one", r#""side_effects":["sends_email","writes_db"]"#)
+        .grant(r#"["gated-one"]"#, "2026-08-20T13:30:00.000Z");
+    let ran = home.run("plan");
+    let expected = format!(
+        "Home: {}
+Tier: normal
+Grant: gated-one — 90m remaining
+
+Due (2):
+  alpha (level 0)
+    (no declared side effects)
+  gated-one (level 0)
+    sends_email: ✓ approved
+    writes_db: ✓ approved
+
+Not due: none, no guard holds a plugin back.
+",
+        home.path("").display().to_string().trim_end_matches('/')
+    );
+    assert_eq!(ran.out, expected);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+}
+
+#[test]
+fn what_is_not_due_comes_with_its_reason_by_level_and_name() {
+    let home = Home::new()
+        .plugin("zeta", "")
+        .plugin("alpha", r#""dependencies":["zeta"]"#)
+        .plugin("mailer", r#""side_effects":["sends_email"]"#)
+        .plugin("hand", r#""autonomy_level":"manual""#)
+        .state(&fresh(&["zeta", "alpha"]));
+    let ran = home.run("plan");
+    let list = ran.out.split("Not due").nth(1).expect("a list").to_owned();
+    let expected = " (4):
+  hand — manual — requires explicit invocation
+  mailer — unapproved — side effects [sends_email] require session approval
+    sends_email: ⚠ unapproved — would be SKIPPED this run
+  zeta — within TTL (24h) — last run 12m ago
+  alpha — within TTL (24h) — last run 12m ago
+";
+    assert_eq!(list, expected);
+    assert!(ran.out.contains("\nNothing is due"), "{}", ran.out);
+    assert!(!ran.out.contains("Due ("), "{}", ran.out);
+    assert!(!ran.out.contains('\u{1b}'));
+    assert_eq!(home.run("plan"), ran);
+}
+
+#[test]
+fn the_grant_line_tells_reach_and_time_left() {
+    let none = "Grant: none — plugins with side effects would be SKIPPED this run\n";
+    assert!(Home::new().plugin("p", "").run("plan").out.contains(none));
+    for (scopes, expires_at, line) in [
+        (
+            r#"["github-poll","feed-monitor"]"#,
+            "2026-08-20T12:37:59.000Z",
+            "Grant: feed-monitor, github-poll — 37m remaining\n",
+        ),
+        (
+            r#""*""#,
+            "2026-08-20T12:02:00.000Z",
+            "Grant: all plugins (*) — 2m remaining ⚠ expires soon\n",
+        ),
+        (r#""*""#, "2026-08-20T11:59:59.999Z", "Grant: all plugins (*) — expired\n"),
+        (r#""*""#, "nonsense", none),
+        (r#"{"a":1}"#, "2026-08-20T13:00:00.000Z", none),
+    ] {
+        let home = Home::new().plugin("p", "").grant(scopes, expires_at);
+        let ran = home.run("plan");
+        assert!(ran.out.contains(line), "{scopes} {expires_at}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_missing_root_is_shown_and_nothing_is_created() {
+    let mut home = Home::new();
+    let root = home.path("plugins");
+    home.fleet.loaded.root_error = Some((root.clone(), "ENOENT".into()));
+    let ran = home.run("plan");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    for told in ["No plugins installed.", &root.display().to_string(), "warpline init"] {
+        assert!(ran.out.contains(told), "{told}: {}", ran.out);
+    }
+    assert!(!home.path("").exists());
+    home.fleet.loaded.root_error = Some((root.clone(), "EACCES".into()));
+    let ran = home.run("plan");
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("cannot be read") && ran.out.contains("EACCES"), "{}", ran.out);
+    let empty = home.run_words(&["plan", "--plugins", ""]);
+    assert_eq!(empty.code, 1);
+    assert!(empty.out.contains("The plugin root is an empty string."), "{}", empty.out);
+    let empty = Home::new().run("plan");
+    assert!(empty.out.contains("No plugins installed."), "{}", empty.out);
+}
+
+#[test]
+fn load_failures_and_cycles_make_the_plan_incomplete() {
+    let home = Home::new()
+        .plugin("a", r#""dependencies":["b"]"#)
+        .plugin("b", r#""dependencies":["a"]"#)
+        .plugin("c", "")
+        .broken("broken-one", "boom\nsecond line");
+    let ran = home.run("plan");
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("Load failures (3):\n  a: "), "{}", ran.out);
+    assert!(ran.out.contains("\n  broken-one: boom\\u{a}second line\n"), "{}", ran.out);
+    assert!(ran.out.contains("a -> b -> a"), "{}", ran.out);
+    assert!(ran.out.contains("⚠ What follows is incomplete"), "{}", ran.out);
+    assert!(ran.out.contains("Due (1):\n  c (level 0)"), "{}", ran.out);
+    let none = Home::new().broken("x", "boom").broken("y", "boom").run("plan");
+    assert_eq!(none.code, 1);
+    assert!(none.out.contains("Load failures (2):"), "{}", none.out);
+    assert!(none.out.contains("No plan could be computed"), "{}", none.out);
+    for absent in ["Due", "Nothing is due", "No plugins"] {
+        assert!(!none.out.contains(absent), "{absent}: {}", none.out);
+    }
+}
+
+#[test]
+fn an_unreadable_state_counts_as_empty_and_nothing_is_written() {
+    let home = Home::new()
+        .plugin("p", "")
+        .file("state/engine-state.json", "{")
+        .file("state/events.jsonl", "{}\n")
+        .grant(r#""*""#, "2026-08-20T13:00:00.000Z");
+    let before = home.snapshot();
+    for line in ["plan", "plan --json", "plan --explain p"] {
+        assert_eq!(home.run(line).code, 0);
+    }
+    assert_eq!(home.snapshot(), before);
+}
+
+#[test]
+fn the_json_report_has_the_documented_keys() {
+    let mut home = Home::new()
+        .plugin("alpha", "")
+        .plugin("bravo", "")
+        .plugin("charlie", r#""dependencies":["alpha"]"#)
+        .plugin("mailer", r#""side_effects":["sends_email"],"schedule":"on_run""#)
+        .broken("zulu", "boom")
+        .state(&fresh(&["bravo"]))
+        .grant(r#"["x"]"#, "2026-08-20T13:00:00.000Z");
+    home.fleet.loaded.warnings.push("look".into());
+    let ran = home.run("plan --json --profile daily");
+    assert_eq!((ran.code, ran.err.as_str()), (1, ""));
+    let path = home.path("");
+    let path = path.display().to_string();
+    let path = path.trim_end_matches('/');
+    let expected = format!(
+        concat!(
+            r#"{{"home":"{path}","plugins_dir":"{path}/plugins","profile":"daily","tier":"normal","#,
+            r#""now":"2026-08-20T12:00:00.000Z","#,
+            r#""grant":{{"scopes":["x"],"expires_at":"2026-08-20T13:00:00.000Z"}},"#,
+            r#""due":[{{"plugin":"alpha","level":0,"side_effects":[]}},"#,
+            r#"{{"plugin":"charlie","level":1,"side_effects":[]}}],"#,
+            r#""not_due":[{{"plugin":"bravo","level":0,"reason":"fresh","detail":"#,
+            r#""fresh — within TTL (24h)","data":{{}},"side_effects":[]}},"#,
+            r#"{{"plugin":"mailer","level":0,"reason":"unapproved","detail":"#,
+            r#""unapproved — side effects [sends_email] require session approval","#,
+            r#""data":{{"superseded_denial":null}},"#,
+            r#""side_effects":[{{"effect":"sends_email","approved":false}}]}}],"#,
+            r#""failures":[{{"plugin":"zulu","error":"boom"}}],"root_error":null,"warnings":["look"]}}"#
+        ),
+        path = path
+    );
+    assert_eq!(ran.json().to_compact(), expected);
+    let bare = Home::new().plugin("p", "").run("plan --json").json();
+    assert!(bare.get("grant").is_some_and(|grant| grant.is_null()));
+    assert!(bare.get("profile").is_some_and(|profile| profile.is_null()));
+}
+
+#[test]
+fn a_dependency_that_failed_does_not_count_when_the_plan_runs_it_first() {
+    let failed =
+        r#""plugin_runs":{"prod":{"last_run_at":"2026-08-19T10:00:00.000Z","status":"failed"}}"#;
+    let home = Home::new()
+        .plugin("prod", "")
+        .plugin("consumer", r#""dependencies":["prod"]"#)
+        .state(failed);
+    assert!(home.run("plan").out.contains("Due (2):"));
+    let latched = Home::new()
+        .plugin("prod", r#""schedule":"manual""#)
+        .plugin("consumer", r#""dependencies":["prod"]"#)
+        .state(failed);
+    let out = latched.run("plan").out;
+    assert!(out.contains("consumer — dependency failed"), "{out}");
+}
+
+#[test]
+fn the_tier_follows_the_given_clock() {
+    let home = Home::new()
+        .plugin("calm", r#""min_tier":"degraded""#)
+        .plugin("keen", "")
+        .state(r#""last_interaction_at":"2026-08-17T12:00:00.000Z""#);
+    let out = home.run("plan").out;
+    assert!(out.contains("Tier: degraded\n"), "{out}");
+    assert!(out.contains("Due (1):\n  calm (level 0)"), "{out}");
+}
+
+#[test]
+fn explain_shows_how_every_guard_answers() {
+    let denial = concat!(
+        r#""denials":{"p":{"plugin":"p","reason":"no","denied_at":"2026-08-19T12:00:00.000Z","#,
+        r#""note":null,"fingerprint":"0000"}},"#
+    );
+    let home = Home::new()
+        .plugin(
+            "p",
+            r#""side_effects":["sends_email"],"schedule":"weekly","autonomy_level":"supervised""#,
+        )
+        .state(&format!("{denial}{}", fresh(&["p"])));
+    let ran = home.run("plan --explain p --profile daily");
+    assert_eq!(ran.code, 0);
+    let expected = "p (level 0): not due, profile_schedule decides
+  profile_schedule    ✗ schedule 'weekly': outside of profile 'daily'
+  min_tier            ✓
+  headless_supervised ✗ supervised — not started under a profile, where nobody watches
+  manual              ✓
+  fresh               ✗ within TTL (24h) — last run 12m ago
+  task_locked         ✓
+  dependency_failed   ✓
+  denied              ✓
+  unapproved          ✗ unapproved — side effects [sends_email] require session approval; denied 2026-08-19T12:00:00.000Z, but the proposal has changed since
+";
+    assert_eq!(ran.out, expected);
+    let value = home.run("plan --explain p --json").json();
+    let guards = value.get("guards").and_then(|guards| guards.as_array()).expect("guards");
+    assert_eq!(guards.len(), 9);
+    let unknown = home.run("plan --explain q");
+    assert_eq!((unknown.code, unknown.out.as_str()), (1, ""));
+    assert!(unknown.err.starts_with("error: unknown plugin `q`\nhint: "), "{}", unknown.err);
+    let due = Home::new().plugin("d", "").run("plan --explain d").out;
+    assert!(due.starts_with("d (level 0): due\n"), "{due}");
+    assert_eq!(due.matches('✓').count(), 9);
+}
+
+#[test]
+fn names_keep_their_bytes_and_warnings_are_listed() {
+    let mut home = Home::new().plugin("監視😀", "");
+    home.fleet.loaded.warnings.push("a\u{202e}b".into());
+    let out = home.run("plan").out;
+    assert!(out.contains("\n  監視😀 (level 0)\n"), "{out}");
+    assert!(out.contains("\nWarnings (1):\n  a\\u{202e}b\n"), "{out}");
+}
+
+#[test]
+fn home_and_plugin_root_come_from_option_variable_and_default() {
+    let mut home = Home::new().plugin("p", "");
+    let around = home.around().to_owned();
+    let root = |home: &Home, line: &str| {
+        let value = home.run(line).json();
+        let text =
+            |key: &str| value.get(key).and_then(|text| text.as_string()).map(|t| t.to_text());
+        (text("home").expect("home"), text("plugins_dir").expect("plugins_dir"))
+    };
+    let text = |relative: &str| around.join(relative).display().to_string();
+    assert_eq!(root(&home, "plan --json"), (text(".warpline"), text(".warpline/plugins")));
+    assert_eq!(root(&home, "--home h plan --json"), (text("h"), text("h/plugins")));
+    home.variables.insert("WARPLINE_PLUGINS_DIR".into(), "fromvar".into());
+    assert_eq!(root(&home, "plan --json").1, text("fromvar"));
+    assert_eq!(root(&home, "plan --json --plugins opt").1, text("opt"));
+    home.variables.insert("WARPLINE_PLUGINS_DIR".into(), String::new());
+    assert_eq!(root(&home, "plan --json").1, text(".warpline/plugins"));
+}
