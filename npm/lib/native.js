@@ -1,6 +1,7 @@
 // Finds and opens the native engine, and says of each place why it did not serve.
 
 import { createRequire } from 'node:module'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const FLOOR = '20.10'
@@ -43,7 +44,7 @@ export function search(override, version) {
   }
   const require = createRequire(import.meta.url)
   const beside = fileURLToPath(new URL('../native/warpline.node', import.meta.url))
-  const places = override ? [override] : [beside, PLATFORM_PACKAGE]
+  const places = override ? [resolve(override)] : [beside, PLATFORM_PACKAGE]
   const causes = []
   for (const place of places) {
     try {

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { makeHome } from './support/home.js'
 import { temporaryDirectory, writeFiles } from './support/plugins.js'
 
-const bin = fileURLToPath(new URL('../bin/warpline.cjs', import.meta.url))
+const bin = fileURLToPath(new URL('../bin/warpline.mjs', import.meta.url))
 
 /** @param {string[]} args */
 function warpline(...args) {

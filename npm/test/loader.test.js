@@ -125,27 +125,36 @@ test('an edited plugin is loaded anew with all it imports, and what it shares st
       import { inner } from './lib/inner.ts'
       import { plain } from './lib/plain.mjs'
       import data from './lib/data.json' with { type: 'json' }
+      import common, { named } from './lib/common.cjs'
       import { loads } from '../counted.ts'
-      export const manifest = { inner, plain, data: data.n, loads: loads() }
+      import { once } from 'once'
+      export const manifest = { inner, plain, data: data.n, common: common.n, named, loads: loads(), once: once() }
     `,
     'lib/inner.ts': "import { deep } from './deep.ts'\nexport const inner = deep\n",
     'lib/deep.ts': 'export const deep = 1\n',
     'lib/plain.mjs': 'export const plain = 1\n',
     'lib/data.json': '{ "n": 1 }',
+    'lib/common.cjs': "exports.named = 1\nexports.n = require('./deep.cjs')\n",
+    'lib/deep.cjs': 'module.exports = 1\n',
+    'node_modules/once/package.json': '{ "name": "once", "main": "once.js" }',
+    'node_modules/once/once.js': 'let count = 0\nexports.once = () => ++count\n',
   }
   writeFiles(root, { 'counted.ts': 'let count: number = 0\nexport const loads = () => ++count\n' })
+  const all = (/** @type {number} */ n) => ({ inner: n, plain: n, data: n, common: n, named: n })
   const first = await manifestOf(plugin('edited', files, 'before'))
-  assert.deepEqual(first.manifest, { inner: 1, plain: 1, data: 1, loads: 1 })
+  assert.deepEqual(first.manifest, { ...all(1), loads: 1, once: 1 })
 
   plugin('edited', {
     'lib/deep.ts': 'export const deep = 2\n',
     'lib/plain.mjs': 'export const plain = 2\n',
     'lib/data.json': '{ "n": 2 }',
+    'lib/common.cjs': "exports.named = 2\nexports.n = require('./deep.cjs')\n",
+    'lib/deep.cjs': 'module.exports = 2\n',
   })
   const unchanged = await manifestOf(plugin('edited', {}, 'before'))
   assert.deepEqual(unchanged.manifest, first.manifest)
   const second = await manifestOf(plugin('edited', {}, 'after'))
-  assert.deepEqual(second.manifest, { inner: 2, plain: 2, data: 2, loads: 2 })
+  assert.deepEqual(second.manifest, { ...all(2), loads: 2, once: 2 })
 })
 
 test('an import of a file that is not there names file and importer', async () => {

@@ -1,11 +1,12 @@
 // Opening the native engine: where it is looked for, and what is said when it is not there.
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 
-import { nativePath, search } from '../lib/native.js'
+import { native, nativePath, search } from '../lib/native.js'
 import { temporaryDirectory, writeFiles } from './support/plugins.js'
 
 const directory = temporaryDirectory()
@@ -42,4 +43,57 @@ test('a worker thread has an engine of its own, and ends', async () => {
     worker.once('error', reject)
   })
   assert.equal(answer, '/in/the/worker')
+})
+
+// `command` is the one way to a grant: the command line, typed by a human.
+const FUNCTIONS = [
+  'appendEvent',
+  'eraseFile',
+  'formatIdle',
+  'homeArgument',
+  'isEligibleForTier',
+  'jsonSchema',
+  'makeEvent',
+  'readText',
+  'tier',
+  'validateJson',
+  'warplineHome',
+  'writeAtomic',
+]
+const METHODS = [
+  'advance',
+  'cancel',
+  'command',
+  'complete',
+  'exit',
+  'invoke',
+  'loadManifests',
+  'print',
+]
+
+test('the native module offers exactly what is listed here, and its types say the same', () => {
+  const module = native()
+  assert.deepEqual(Object.keys(module).sort(), ['NativeEngine', ...FUNCTIONS])
+  const methods = Object.getOwnPropertyNames(module.NativeEngine.prototype)
+  assert.deepEqual(methods.filter((name) => name !== 'constructor').sort(), METHODS)
+
+  const types = readFileSync(new URL('../lib/native-engine.d.ts', import.meta.url), 'utf8')
+  const declared = [...types.matchAll(/^ {2}(\w+)\(/gm)].map(([, name]) => name)
+  assert.deepEqual(declared.sort(), [...FUNCTIONS, ...METHODS].sort())
+})
+
+test('input that this package never sends is refused, and takes nothing down', () => {
+  const module = native()
+  assert.throws(() => module.validateJson('no-such-schema', '{}'), /no-such-schema/)
+  assert.throws(() => module.jsonSchema('no-such-schema'), /no-such-schema/)
+  assert.throws(() => module.validateJson('run-log', '{'), /not valid JSON/)
+  assert.throws(() => module.warplineHome('nonsense'), /not valid JSON/)
+  assert.throws(() => /** @type {any} */ (module).eraseFile(7))
+  assert.deepEqual(module.eraseFile('/no/such/file.ts'), {})
+  const ignore = () => {}
+  const engine = new module.NativeEngine(ignore, ignore, ignore)
+  engine.complete(99, true, 'not JSON')
+  engine.print(99, 'x')
+  engine.cancel(-1)
+  assert.equal(engine.exit(), '[]')
 })

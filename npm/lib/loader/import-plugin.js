@@ -14,6 +14,8 @@ import { PluginFiles } from './plugin-files.js'
 const realm = randomUUID().slice(0, 8)
 /** @type {Map<string, number>} number by plugin directory and revision; 0 is for shared files */
 const revisions = new Map()
+/** @type {Set<string>} directories of which a revision was loaded */
+const seen = new Set()
 let installed = false
 
 /**
@@ -46,9 +48,26 @@ export async function importPlugin(plugin, file) {
  */
 export function revisionNumber(plugin) {
   const key = `${plugin.directory}\0${plugin.revision}`
-  const number = revisions.get(key) ?? revisions.size + 1
+  const known = revisions.get(key)
+  if (known !== undefined) return known
+  const number = revisions.size + 1
   revisions.set(key, number)
+  if (seen.has(plugin.directory)) forgetCommonJs(plugin.directory)
+  seen.add(plugin.directory)
   return number
+}
+
+/**
+ * CommonJS modules are kept by file name: those of an edited plugin must be read again.
+ *
+ * @param {string} directory
+ */
+function forgetCommonJs(directory) {
+  const { cache } = module.createRequire(import.meta.url)
+  for (const file of Object.keys(cache)) {
+    if (!file.startsWith(`${directory}/`)) continue
+    if (!file.slice(directory.length).includes('/node_modules/')) delete cache[file]
+  }
 }
 
 /** Installs the module hooks before the first plugin loads. Bun and Deno strip types themselves. */

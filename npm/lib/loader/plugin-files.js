@@ -109,8 +109,7 @@ export class PluginFiles {
    * @returns {Resolved}
    */
   #finish(resolved, revision, relative) {
-    // A CommonJS module is known to Node by its file name alone.
-    if (!resolved.url.startsWith('file:') || resolved.format === 'commonjs') return resolved
+    if (!resolved.url.startsWith('file:')) return resolved
     const directory = this.#directories.get(revision)
     const inside = directory !== undefined && resolved.url.startsWith(directory)
     if (!relative && !inside) return resolved

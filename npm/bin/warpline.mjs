@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 // The command `warpline`. Old versions of Node can read this file, and are told what they lack.
 
-const { engines } = require('../package.json')
+import { readFileSync } from 'node:fs'
+
+const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 
 const floor = engines.node.replace('>=', '')
 const [major, minor] = process.versions.node.split('.').map(Number)
