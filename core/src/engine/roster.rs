@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use crate::error::{Error, Result};
+use crate::home::files;
 use crate::home::plugins::{self, Candidate};
 use crate::json::{JsString, Record, Value};
 use crate::schema::issue::issues_text;
@@ -90,6 +91,10 @@ impl Engine {
         let found = plugins::roster(root)?;
         roster.failures = found.failures;
         for candidate in found.candidates {
+            if let Some(literal) = from_literal(&candidate) {
+                loaded.push((candidate.name, literal));
+                continue;
+            }
             if imports.len() >= IMPORTS_AT_ONCE {
                 loaded.extend(imports.join_next().await.and_then(Result::ok));
             }
@@ -125,7 +130,10 @@ impl Engine {
         let candidate = found.candidates.into_iter().find(|found| found.name == *plugin);
         let failure = found.failures.into_iter().find(|(name, _)| name == plugin);
         let loaded = match (candidate, failure) {
-            (Some(candidate), _) => self.import_manifest(candidate, operation).await,
+            (Some(candidate), _) => match from_literal(&candidate) {
+                Some(loaded) => loaded,
+                None => self.import_manifest(candidate, operation).await,
+            },
             (None, Some((_, reason))) => Err(reason),
             (None, None) => {
                 return Err(format!("no plugin named `{plugin}` under {}", root.display()));
@@ -189,6 +197,24 @@ fn validated(candidate: Candidate, manifest: &Value) -> Result<LoadedPlugin, Str
         Ok(manifest) => Ok(LoadedPlugin { name, directory, manifest }),
         Err(issues) => Err(format!("the manifest is not valid: {}", issues_text(&issues))),
     }
+}
+
+/// The manifest of a module that is one literal, read without running it.
+#[cfg(feature = "typescript")]
+fn from_literal(candidate: &Candidate) -> Option<Result<LoadedPlugin, String>> {
+    use crate::typescript::{LiteralManifest, literal_manifest, source_text};
+
+    let source = files::read_bytes(&candidate.manifest).ok()??;
+    match literal_manifest(&source_text(&source))? {
+        LiteralManifest::Bare(manifest) => Some(validated(candidate.clone(), &manifest)),
+        // A value that the schema refuses makes the module throw: the host reports what it throws.
+        LiteralManifest::Parsed(manifest) => validated(candidate.clone(), &manifest).ok().map(Ok),
+    }
+}
+
+#[cfg(not(feature = "typescript"))]
+fn from_literal(_: &Candidate) -> Option<Result<LoadedPlugin, String>> {
+    None
 }
 
 fn warnings(roster: &Roster) -> Vec<String> {

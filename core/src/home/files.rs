@@ -38,7 +38,7 @@ pub fn read_text(path: &Path) -> Result<Option<String>> {
 }
 
 /// Reads a file whatever is in it; otherwise like [`read_text`].
-pub(super) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
+pub(crate) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
     let opened = OpenOptions::new().read(true).custom_flags(flags(OFlags::NONBLOCK)).open(path);
     let mut file = match opened {
         Ok(file) => file,

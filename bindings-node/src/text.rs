@@ -1,0 +1,64 @@
+//! JSON text in, JSON text out, and errors as JSON text.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use napi::{Error, Result, Status};
+use warpline_core::home::Environment;
+use warpline_core::json::{JsString, Map, Value, parse};
+use warpline_core::schema::Issue;
+
+/// Reads JSON text that this package's JavaScript wrote.
+pub(crate) fn value(json: &str) -> Result<Value> {
+    parse(json).map_err(|fault| Error::new(Status::InvalidArg, fault.to_string()))
+}
+
+/// An object of these properties.
+pub(crate) fn object<const N: usize>(properties: [(&str, Value); N]) -> Value {
+    Value::from(properties.into_iter().collect::<Map>())
+}
+
+/// A string; empty where the value is none.
+pub(crate) fn string(value: &Value) -> JsString {
+    value.as_string().cloned().unwrap_or_default()
+}
+
+/// Reads `{vars, cwd}`.
+pub(crate) fn environment(json: &str) -> Result<Environment> {
+    let read = value(json)?;
+    let text = |value: &Value| value.as_string().map(JsString::to_text);
+    let vars = read.get("vars").and_then(Value::as_object);
+    let vars: BTreeMap<String, String> = vars
+        .into_iter()
+        .flat_map(Map::iter)
+        .filter_map(|(name, value)| Some((name.to_text(), text(value)?)))
+        .collect();
+    let cwd = read.get("cwd").and_then(text).unwrap_or_default();
+    Ok(Environment { vars, cwd: PathBuf::from(cwd) })
+}
+
+/// An error of the engine; the message is JSON `{code, message, hint}`.
+pub(crate) fn error(error: &warpline_core::error::Error) -> Error {
+    coded(error.code(), error.to_string(), error.hint())
+}
+
+/// An error for a value of the wrong shape.
+pub(crate) fn issues_error(issues: &[Issue]) -> Error {
+    let text = issues.iter().map(Issue::to_string).collect::<Vec<_>>().join("; ");
+    coded("ERR_WARPLINE_INVALID", text, None)
+}
+
+fn coded(code: &str, message: String, hint: Option<&str>) -> Error {
+    let fields = [("code", code.into()), ("message", message.into()), ("hint", hint.into())];
+    Error::from_reason(object(fields).to_compact())
+}
+
+/// Runs code that waits for the disk away from the threads that drive the engine.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> warpline_core::error::Result<T> + Send + 'static,
+) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(outcome) => outcome.map_err(|refusal| error(&refusal)),
+        Err(panicked) => Err(Error::from_reason(panicked.to_string())),
+    }
+}

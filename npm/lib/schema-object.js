@@ -1,0 +1,51 @@
+// Schema objects: a name of the engine's validators and the faces it is used through.
+
+import { jsonOf, textOfThrown } from './host/text.js'
+import { native } from './native.js'
+import { SchemaError } from './schema.js'
+
+/** @typedef {import('./schema.js').SchemaIssue} SchemaIssue */
+
+/**
+ * A schema object over the engine's validator of this name.
+ *
+ * @template Input, Output
+ * @param {string} name
+ * @returns {import('./schema.js').Schema<Input, Output>}
+ */
+export function defineSchema(name) {
+  /** @param {unknown} value */
+  const validate = (value) => {
+    let json
+    try {
+      json = jsonOf(value)
+    } catch (thrown) {
+      const why = `expected a value that JSON can hold: ${textOfThrown(thrown)}`
+      return { issues: [{ path: [], message: why }] }
+    }
+    const outcome = JSON.parse(native().validateJson(name, json))
+    if (outcome.issues) return { issues: /** @type {SchemaIssue[]} */ (outcome.issues) }
+    return { value: /** @type {Output} */ (outcome.value) }
+  }
+  /** @type {import('./schema.js').Schema<Input, Output>['safeParse']} */
+  const safeParse = (value) => {
+    const { value: data, issues } = validate(value)
+    if (issues) return { success: false, error: new SchemaError(issues) }
+    return { success: true, data: /** @type {Output} */ (data) }
+  }
+  return Object.freeze({
+    /** @param {unknown} value */
+    parse(value) {
+      const outcome = safeParse(value)
+      if (outcome.success) return outcome.data
+      throw outcome.error
+    },
+    safeParse,
+    toJSONSchema: () => JSON.parse(native().jsonSchema(name)),
+    '~standard': Object.freeze({
+      version: /** @type {const} */ (1),
+      vendor: /** @type {const} */ ('warpline'),
+      validate: /** @type {any} */ (validate),
+    }),
+  })
+}

@@ -1,0 +1,6 @@
+// The shape of a plugin's manifest.
+
+import { defineSchema } from '../schema-object.js'
+
+/** @type {import('../schema.js').Schema<import('./plugin-manifest.js').PluginManifestInput, import('./plugin-manifest.js').PluginManifest>} */
+export const PluginManifestSchema = defineSchema('plugin-manifest')

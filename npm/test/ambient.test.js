@@ -1,0 +1,116 @@
+// What a plugin changes in the process is undone; what the host changes stays.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+
+import { AskingEngine } from './support/engine.js'
+import { temporaryDirectory, writeFiles } from './support/plugins.js'
+
+const root = temporaryDirectory()
+const engine = new AskingEngine()
+let plugins = 0
+
+/** @param {string} body of the handler */
+function plugin(body, top = '') {
+  plugins += 1
+  const name = `plugin-${plugins}`
+  writeFiles(root, {
+    [`${name}/handler.ts`]: `${top}\nexport const handler = async (manifest, args, signal) => { ${body} }\n`,
+  })
+  return { name, directory: join(root, name), revision: '1' }
+}
+
+process.env.WARPLINE_TEST_KEPT = 'kept'
+const directory = process.cwd()
+
+test('directory and environment are put back after the call, and named', async () => {
+  engine.warnings = []
+  const changing = plugin(`
+    process.chdir('/')
+    process.env.WARPLINE_TEST_NEW = 'new'
+    process.env.WARPLINE_TEST_KEPT = 'changed'
+    delete process.env.PATH
+    await null
+    return { cwd: process.cwd(), env: process.env.WARPLINE_TEST_NEW, path: process.env.PATH ?? null }
+  `)
+  const path = process.env.PATH
+  const { value } = await engine.attempt(changing)
+  assert.deepEqual(value, { cwd: '/', env: 'new', path: null })
+  assert.equal(process.cwd(), directory)
+  assert.equal(process.env.WARPLINE_TEST_NEW, undefined)
+  assert.equal(process.env.WARPLINE_TEST_KEPT, 'kept')
+  assert.equal(process.env.PATH, path)
+  for (const what of ['working directory', 'WARPLINE_TEST_NEW', 'WARPLINE_TEST_KEPT', 'PATH']) {
+    assert.ok(
+      engine.warnings.some((text) => text.includes(changing.name) && text.includes(what)),
+      `${what} in ${engine.warnings.join(' | ')}`,
+    )
+  }
+})
+
+test('what a plugin put back by itself is not reported', async () => {
+  engine.warnings = []
+  await engine.attempt(
+    plugin("process.env.WARPLINE_TEST_X = '1'; delete process.env.WARPLINE_TEST_X"),
+  )
+  assert.deepEqual(engine.warnings, [])
+})
+
+test('a whole new environment is undone too', async () => {
+  const count = Object.keys(process.env).length
+  const { value } = await engine.attempt(
+    plugin("process.env = { ONLY: 'this' }; return { ...process.env }"),
+  )
+  assert.deepEqual(value, { ONLY: 'this' })
+  assert.equal(Object.keys(process.env).length, count)
+  assert.equal(process.env.ONLY, undefined)
+})
+
+test('a module that changes the process while it loads is undone after the load', async () => {
+  const loading = plugin(
+    'return process.env.WARPLINE_TEST_LOAD ?? null',
+    "process.env.WARPLINE_TEST_LOAD = 'set'",
+  )
+  assert.deepEqual(await engine.attempt(loading), { ok: true, value: null })
+})
+
+test('a change that two calls made lasts until both are over', async () => {
+  const holding = () =>
+    plugin(`
+      process.env.WARPLINE_TEST_BOTH = manifest.value
+      await new Promise((resolve) => setTimeout(resolve, manifest.ms))
+      return process.env.WARPLINE_TEST_BOTH ?? null
+    `)
+  const [first, second] = await Promise.all([
+    engine.attempt(holding(), { manifest: { value: 'a', ms: 5 } }),
+    engine.attempt(holding(), { manifest: { value: 'b', ms: 40 } }),
+  ])
+  assert.equal(first.ok && second.ok, true)
+  assert.equal(second.value, 'b')
+  assert.equal(process.env.WARPLINE_TEST_BOTH, undefined)
+})
+
+test('what the host changes meanwhile stays', async () => {
+  const running = engine.attempt(plugin('await new Promise((resolve) => setTimeout(resolve, 20))'))
+  await delay(5)
+  process.env.WARPLINE_TEST_HOST = 'host'
+  await running
+  assert.equal(process.env.WARPLINE_TEST_HOST, 'host')
+})
+
+test('an abandoned handler can change nothing any more', async () => {
+  const abandoned = plugin(`
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    process.env.WARPLINE_TEST_LATE = 'late'
+    process.chdir('/')
+  `)
+  await engine.handler(abandoned)
+  const { call } = engine.startAttempt(abandoned)
+  await delay(5)
+  engine.host.abort(call, 'timeout')
+  await delay(5)
+  assert.equal(process.env.WARPLINE_TEST_LATE, undefined)
+  assert.equal(process.cwd(), directory)
+})

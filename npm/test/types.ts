@@ -1,0 +1,105 @@
+// What the types admit and refuse. Checked by tsc, never run.
+
+import type { AdvanceOptions, AdvanceResult, HandlerFn, PluginFsmState, RunProfile } from 'warpline'
+import { runAdvance } from 'warpline'
+import { warplineHome } from 'warpline/lib/paths'
+import {
+  type PluginManifest,
+  type PluginManifestInput,
+  PluginManifestSchema,
+} from 'warpline/schemas/plugin-manifest'
+import {
+  type OutputRecord,
+  type SkillResult,
+  type SkillResultInput,
+  SkillResultSchema,
+} from 'warpline/schemas/skill-result'
+import type {
+  CapabilityContext,
+  CapabilityHandlerFn,
+  DependenciesHandle,
+  GrantWitness,
+  SecretsHandle,
+} from 'warpline/unstable-capabilities'
+import { atomicWriteJson, readJsonOrNull } from 'warpline/unstable-fs'
+import { skillFailure, skillHandoff, skillOk } from 'warpline/unstable-result'
+import { invokePlugin, loadPluginManifests } from 'warpline/unstable-runtime'
+
+// A manifest is parsed from anything and read as what it is.
+export const manifest: PluginManifest = PluginManifestSchema.parse({ name: 'x' })
+export const written: PluginManifestInput = {
+  name: 'x',
+  version: '1',
+  description: '',
+  autonomy_level: 'autonomous',
+  ttl_hours: 1,
+  inputs: { repo: { type: 'string', default: 'a/b' } },
+  outputs: { report: { type: 'report' } },
+}
+export const refused: PluginManifestInput = {
+  ...written,
+  // @ts-expect-error: the set of effects is closed
+  side_effects: ['sends_teleport'],
+}
+
+// Handlers with three and four parameters; a wrong result is refused.
+export const three: HandlerFn = async (given, args, signal) => {
+  signal.throwIfAborted()
+  return skillOk(`${given.name} ${Object.keys(args).length}`)
+}
+export const four: CapabilityHandlerFn = async (_manifest, _args, _signal, capabilities) => {
+  const names: string[] = capabilities.secrets.resolvedNames(capabilities.caller)
+  const output: OutputRecord | null = capabilities.dependencies.lastOutput(capabilities.caller, 'a')
+  // @ts-expect-error: a member takes the caller
+  capabilities.secrets.resolvedNames()
+  // @ts-expect-error: a dependency is asked for by the caller
+  capabilities.dependencies.lastRun('a')
+  return output?.body === undefined
+    ? skillFailure('data_missing', names.join(), { impact: 'LOW', source: 's' })
+    : skillHandoff('t', 'a.json', {
+        artifacts_produced: ['report.md', { type: 'brief', body: 'b' }],
+      })
+}
+export const widened: CapabilityHandlerFn = three
+// @ts-expect-error: a result has a status
+export const wrong: HandlerFn = async () => ({ summary: 'x' })
+// @ts-expect-error: exactly one of body and path
+export const both: SkillResultInput['artifacts_produced'] = [{ type: 't', body: 'b', path: 'p' }]
+// @ts-expect-error: the codes are closed
+skillFailure('unknown_error', 'm')
+
+// A validated result is accepted where a handler's is.
+export const parsed: SkillResult = SkillResultSchema.parse({})
+export const again: SkillResultInput = parsed
+const outcome = SkillResultSchema.safeParse({})
+if (outcome.success) outcome.data.errors satisfies readonly object[]
+else outcome.error.issues.map((issue) => issue.path)
+// @ts-expect-error: data is there after success alone
+outcome.data
+
+// An invocation takes a witness.
+const witness: GrantWitness = { granted: true, scope: 'x' }
+export const invoked = invokePlugin('x', {}, { runId: 'r' }, witness)
+export const manual = invokePlugin('x', {}, {}, { granted: false, reason: 'manual-run' })
+// @ts-expect-error: the witness is missing
+export const missing = invokePlugin('x', {}, {})
+// @ts-expect-error: a witness without a grant gives its reason
+export const reasonless = invokePlugin('x', {}, {}, { granted: false })
+
+// An advance.
+export const options: AdvanceOptions = {
+  profile: 'daily',
+  signal: AbortSignal.timeout(1),
+  onPluginEnd: (plugin: string, state: PluginFsmState, elapsedMs: number, reason?: string) =>
+    void [plugin, state, elapsedMs, reason],
+}
+// @ts-expect-error: the profiles are closed
+export const hourly: AdvanceOptions = { profile: 'hourly' }
+export const advanced: Promise<AdvanceResult> = runAdvance(options)
+export const profile: RunProfile = 'weekly'
+export const loaded = loadPluginManifests().then(({ manifests }) => manifests.get('x')?.ttl_hours)
+export const home: string = warplineHome()
+export const file: Promise<unknown> = readJsonOrNull('x').then((value) =>
+  atomicWriteJson('y', value),
+)
+export type Named = [CapabilityContext, DependenciesHandle, SecretsHandle]
