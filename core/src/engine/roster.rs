@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 
 use crate::error::{Error, Result};
 use crate::home::files;
-use crate::home::plugins::{self, Candidate};
+use crate::home::plugins::{self, Candidate, Language};
 use crate::json::{JsString, Record, Value};
 use crate::schema::issue::issues_text;
 use crate::schema::manifest::Manifest;
@@ -91,8 +91,8 @@ impl Engine {
         let found = plugins::roster(root)?;
         roster.failures = found.failures;
         for candidate in found.candidates {
-            if let Some(literal) = from_literal(&candidate) {
-                loaded.push((candidate.name, literal));
+            if let Some(known) = self.known_without_import(&candidate) {
+                loaded.push((candidate.name, known));
                 continue;
             }
             if imports.len() >= IMPORTS_AT_ONCE {
@@ -130,8 +130,8 @@ impl Engine {
         let candidate = found.candidates.into_iter().find(|found| found.name == *plugin);
         let failure = found.failures.into_iter().find(|(name, _)| name == plugin);
         let loaded = match (candidate, failure) {
-            (Some(candidate), _) => match from_literal(&candidate) {
-                Some(loaded) => loaded,
+            (Some(candidate), _) => match self.known_without_import(&candidate) {
+                Some(known) => known,
                 None => self.import_manifest(candidate, operation).await,
             },
             (None, Some((_, reason))) => Err(reason),
@@ -142,19 +142,23 @@ impl Engine {
         loaded.map_err(|reason| format!("plugin `{plugin}` does not load: {reason}"))
     }
 
+    /// What can be said of a plugin without running its code: that this host cannot, or what its
+    /// manifest's one literal says.
+    fn known_without_import(&self, candidate: &Candidate) -> Option<Result<LoadedPlugin, String>> {
+        let (host, runs, found) = (self.host.name(), self.host.language(), candidate.language);
+        if found != runs {
+            return Some(Err(format!(
+                "this {host} host runs {runs} plugins; a {found} plugin needs a {found} host"
+            )));
+        }
+        if found == Language::TypeScript { from_literal(candidate) } else { None }
+    }
+
     async fn import_manifest(
         &self,
         candidate: Candidate,
         operation: u64,
     ) -> Result<LoadedPlugin, String> {
-        let (host, runs) = (self.host.name(), self.host.language());
-        if candidate.language != runs {
-            let found = candidate.language.as_str();
-            return Err(format!(
-                "this {host} host runs {runs} plugins; a {found} plugin needs a {found} host",
-                runs = runs.as_str()
-            ));
-        }
         let name = candidate.name.clone();
         let module = module(name.clone(), candidate.directory.clone());
         let request = Request::LoadManifests { plugins: vec![module] };

@@ -1,0 +1,25 @@
+// What steps over a home leave behind, made comparable with what the same steps left elsewhere.
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+
+/** Replaces what differs between two runs of anything: identifiers, instants, durations. */
+export function settle(text) {
+  return text
+    .replaceAll(/\d{4}-\d\d-\d\dT\d{9}Z-[0-9a-f]{8}/g, '<run>')
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<instant>')
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uuid>')
+    .replaceAll(/((?:elapsed|duration)_ms\\?":\s*)\d+/g, '$1<ms>')
+}
+
+/** Every file of a home as settled text, its path in the first line. Two runs must use one path: it is in the files. */
+export async function homeLeft(home) {
+  const entries = await readdir(home, { recursive: true, withFileTypes: true })
+  const files = []
+  for (const entry of entries.filter((each) => each.isFile())) {
+    const path = join(entry.parentPath ?? entry.path, entry.name)
+    const name = relative(home, path).replace(/\d{4}-\d\d-\d\d(?=\.jsonl$)/, '<day>')
+    files.push([settle(name), settle(await readFile(path, 'utf8'))])
+  }
+  // Several run logs have one settled name; their text puts them in order.
+  return files.map((file) => file.join('\n')).sort()
+}

@@ -1,0 +1,123 @@
+// The fleet in TypeScript under Node.js and the fleet in Python under Python, on the same readings: the same home is left,
+// and the command says the same.
+import assert from 'node:assert/strict'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import {
+  account,
+  bin,
+  environment,
+  npmDir,
+  python,
+  pythonDir,
+  pythonPath,
+  run,
+} from '../support.mjs'
+import { homeLeft, settle } from './home-left.mjs'
+
+const examples = join(npmDir, 'examples')
+const hosts = {
+  node: { plugins: join(examples, 'plugins'), command: process.execPath, args: [bin], extra: {} },
+  python: {
+    plugins: join(pythonDir, 'examples'),
+    command: python,
+    args: ['-m', 'warpline'],
+    extra: pythonPath,
+  },
+}
+const steps = [
+  ['plan'],
+  ['plan', '--json'],
+  ['plan', '--explain', 'incident-note'],
+  ['advance', '--dry-run', '--json'],
+  ['advance'],
+  ['approve', 'incident-note', '--ttl', '2h'],
+  ['plan'],
+  ['advance', '--json'],
+  ['approve', 'incident-note'],
+  ['advance', '--profile', 'daily'],
+  ['plan', '--profile', 'weekly', '--json'],
+  ['run', 'host-metrics', 'now', '--input', 'source=/nowhere'],
+  ['run', 'daily-digest', 'now', '--json'],
+  ['approve', 'nobody'],
+  ['revoke'],
+  ['advance', '--plugins', '/nowhere'],
+  ['advance', '--bogus'],
+  ['--help'],
+  ['advance', '--help'],
+]
+
+let directory
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'warpline-languages-'))
+})
+
+after(() => rm(directory, { recursive: true, force: true }))
+
+/** Replaces what a line for people says of times. */
+const spoken = (text) =>
+  settle(text)
+    .replaceAll(/\b[\d.]+ m?s\b/g, '<time>')
+    .replaceAll(/1h 59m|2h 0m/g, '<left>')
+    .replaceAll(/[0-9a-f-]{36}/g, '<uuid>')
+
+/** What was said and what is left after the steps, by one host. Both must use one path: it is in the files. */
+async function outcome({ plugins, command, args, extra }) {
+  const home = join(directory, 'home')
+  await rm(home, { recursive: true, force: true })
+  await cp(plugins, join(home, 'plugins'), {
+    recursive: true,
+    filter: (path) => !path.endsWith('__pycache__'),
+  })
+  await mkdir(join(home, 'config'))
+  const source = join(examples, 'test', 'fixtures', 'proc-busy')
+  await writeFile(join(home, 'config', 'host-metrics.json'), JSON.stringify({ source }))
+  const said = []
+  for (const step of steps) {
+    const ended = run(command, [...args, ...step], {
+      cwd: directory,
+      env: environment(home, extra),
+    })
+    said.push(`$ warpline ${step.join(' ')}\n${spoken(account(ended))}`)
+  }
+  await rm(join(home, 'plugins'), { recursive: true })
+  return { said, left: await homeLeft(home) }
+}
+
+test('two languages say the same and leave the same home', async () => {
+  const [node, other] = [await outcome(hosts.node), await outcome(hosts.python)]
+  for (const name of [
+    'state/engine-state.json',
+    'state/events.jsonl',
+    'state/anomaly-watch.json',
+    'logs/runs/<day>.jsonl',
+    'runs/<run>.json',
+  ]) {
+    assert.ok(
+      node.left.some((file) => file.startsWith(`${name}\n`)),
+      `${name} was not written`,
+    )
+  }
+  assert.ok(node.said[4].startsWith('$ warpline advance\nexit 0\nRun <run>: complete'), node.said[4])
+  for (const [index, text] of node.said.entries()) assert.equal(other.said[index], text)
+  assert.equal(other.left.length, node.left.length)
+  for (const [index, text] of node.left.entries()) assert.equal(other.left[index], text)
+})
+
+test('init prepares the same home, each with a plugin of its language', async () => {
+  const made = []
+  for (const { command, args, extra } of Object.values(hosts)) {
+    const home = join(directory, 'made')
+    await rm(home, { recursive: true, force: true })
+    const env = environment(home, extra)
+    const first = run(command, [...args, 'init'], { cwd: directory, env })
+    const advance = run(command, [...args, 'advance'], { cwd: directory, env })
+    assert.equal(first.status, 0, account(first))
+    assert.equal(advance.status, 0, account(advance))
+    made.push(first.stdout.split('\n').filter((line) => !line.includes('node_modules')))
+  }
+  assert.deepEqual(made[1], made[0])
+})
