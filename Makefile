@@ -3,8 +3,11 @@
 .PHONY: help setup build test lint demo bench clean
 
 NODE ?= node
+PYTHON3 ?= python3
 NATIVE := npm/native/warpline.node
 LIBRARY := target/debug/$(if $(filter Darwin,$(shell uname -s)),libwarpline_node.dylib,libwarpline_node.so)
+PYTHON_MODULE := python/warpline/_native.abi3.so
+VENV := .venv/.installed
 # What biome checks under tests/; the vectors beside them keep the form they came in.
 SCRIPTS := run.mjs support.mjs bench demo docs packaging scenarios
 INSTALLED := npm/node_modules/.installed
@@ -12,18 +15,24 @@ INSTALLED := npm/node_modules/.installed
 help: ## Say what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-setup: $(INSTALLED) ## Install the JavaScript packages of the lock file
+setup: $(INSTALLED) $(VENV) ## Install the JavaScript packages of the lock file, and the Python tools
 
 $(INSTALLED): npm/package-lock.json
 	cd npm && npm ci --no-audit --no-fund
 	@touch $@
 
+$(VENV): tests/python/requirements.txt
+	$(PYTHON3) -m venv .venv
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 # One build of the whole workspace: building the binding alone selects other features and compiles every dependency again.
 # The copy goes through a rename, because a running process may have the old file mapped.
-build: setup ## Build the engine and put the binding where the npm package looks for it
+build: setup ## Build the engine and put the bindings where the packages look for them
 	cargo build --workspace --locked
 	@mkdir -p $(dir $(NATIVE))
 	@cmp -s $(LIBRARY) $(NATIVE) || { cp $(LIBRARY) $(NATIVE).new && mv $(NATIVE).new $(NATIVE); }
+	@cmp -s $(subst _node,_python,$(LIBRARY)) $(PYTHON_MODULE) || { cp $(subst _node,_python,$(LIBRARY)) $(PYTHON_MODULE).new && mv $(PYTHON_MODULE).new $(PYTHON_MODULE); }
 
 test: lint build ## Run every test, the demo included
 	$(NODE) tests/run.mjs
@@ -34,9 +43,11 @@ lint: setup ## Check format and rules of every language
 	cd npm && npm run --silent lint
 	cd npm && npx --no-install biome check --config-path=. $(SCRIPTS:%=../tests/%)
 	cd npm && npx --no-install tsc -p examples/tsconfig.json
+	.venv/bin/ruff check --quiet .
+	.venv/bin/ruff format --quiet --check .
 
-demo: build ## Run four plugins on the readings of this machine, with one limit breached
-	$(NODE) tests/demo/demo.mjs
+demo: build ## Run four plugins on the readings of this machine, with one limit breached (PYTHON=1: under Python)
+	$(NODE) tests/demo/demo.mjs $(if $(PYTHON),python)
 
 bench: setup ## Time a fleet of 300 plugins against plain Node.js
 	cargo build --workspace --locked --release
@@ -44,4 +55,4 @@ bench: setup ## Time a fleet of 300 plugins against plain Node.js
 	WARPLINE_NATIVE=$(CURDIR)/target/release/warpline.node $(NODE) tests/bench/fleet.mjs
 
 clean: ## Remove everything that was built or installed
-	rm -rf target npm/node_modules npm/native
+	rm -rf target npm/node_modules npm/native .venv $(PYTHON_MODULE)

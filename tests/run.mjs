@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { nodes, npmDir, root } from './support.mjs'
+import { nodes, npmDir, python, root } from './support.mjs'
 
 const SUITE_LIMIT_MS = 20 * 60_000
 
@@ -24,10 +24,14 @@ const suites = [
     args: ['--test', ...examples],
     cwd: npmDir,
   })),
+  { name: 'python package', command: python, args: ['-m', 'pytest', '--quiet'], cwd: root },
   {
     name: 'scenarios',
     command: process.execPath,
-    args: ['--test', 'tests/scenarios/two-nodes.mjs', 'tests/scenarios/interrupt.mjs'],
+    args: [
+      '--test',
+      ...['two-nodes', 'two-languages', 'interrupt'].map((name) => `tests/scenarios/${name}.mjs`),
+    ],
     cwd: root,
   },
   {
@@ -49,11 +53,26 @@ const suites = [
     cwd: root,
     single: true,
   },
+  {
+    name: 'demo under Python',
+    command: process.execPath,
+    args: ['tests/demo/demo.mjs', 'python'],
+    cwd: root,
+    single: true,
+  },
 ]
 
-// The closing lines of cargo test, and of node's test runner in both of its forms.
-const PASSED = [/^test result: \w+\. (\d+) passed/gm, /^(?:#|ℹ) pass (\d+)$/gm]
-const FAILED = [/^test result: \w+\. \d+ passed; (\d+) failed/gm, /^(?:#|ℹ) fail (\d+)$/gm]
+// The closing lines of cargo test, of node's test runner in both of its forms, and of pytest.
+const PASSED = [
+  /^test result: \w+\. (\d+) passed/gm,
+  /^(?:#|ℹ) pass (\d+)$/gm,
+  /^(?:\d+ failed, )?(\d+) passed.* in [\d.]+s/gm,
+]
+const FAILED = [
+  /^test result: \w+\. \d+ passed; (\d+) failed/gm,
+  /^(?:#|ℹ) fail (\d+)$/gm,
+  /^(\d+) failed.* in [\d.]+s/gm,
+]
 
 function count(patterns, text) {
   return patterns

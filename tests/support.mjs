@@ -8,12 +8,24 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 export const npmDir = join(root, 'npm')
 export const bin = join(npmDir, 'bin', 'warpline.mjs')
 
-export const pythonDir = join(root, 'python', 'warpline')
 /** The interpreter that `make` installs the test tools for. */
-export const python = process.env.WARPLINE_TEST_PYTHON ?? join(root, '.venv', 'bin', 'python')
+export const python = join(root, '.venv', 'bin', 'python')
 
-/** What makes an interpreter find the package that was built here. */
-export const pythonPath = { PYTHONPATH: join(root, 'python'), PYTHONDONTWRITEBYTECODE: '1' }
+/** How each host's command is run, with the plugins in its language. */
+export const hosts = {
+  node: {
+    command: process.execPath,
+    args: [bin],
+    extra: {},
+    plugins: join(npmDir, 'examples', 'plugins'),
+  },
+  python: {
+    command: python,
+    args: ['-m', 'warpline'],
+    extra: { PYTHONPATH: join(root, 'python'), PYTHONDONTWRITEBYTECODE: '1' },
+    plugins: join(root, 'python', 'warpline', 'examples'),
+  },
+}
 
 /** Every Node.js the package is tested under, oldest first: the one that runs this, and the newer one npm installed. */
 export function nodes() {

@@ -9,9 +9,7 @@ RunProfile = Literal["daily", "weekly", "manual"]
 ResultStatus = Literal["success", "partial", "failed", "skipped"]
 Impact = Literal["HIGH", "MEDIUM", "LOW"]
 AdvanceStatus = Literal["complete", "partial", "failed", "interrupted"]
-PluginState = Literal[
-    "pending", "running", "gated", "approved", "completed", "failed", "skipped"
-]
+PluginState = Literal["pending", "running", "gated", "approved", "completed", "failed", "skipped"]
 
 
 class _ManifestInput(TypedDict):

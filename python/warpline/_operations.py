@@ -81,9 +81,7 @@ def run_advance(
     concurrency: Optional[int] = None,
     signal: Optional[CancelSignal] = None,
     on_plugin_start: Optional[Callable[[str], object]] = None,
-    on_plugin_end: Optional[
-        Callable[[str, PluginState, float, Optional[str]], object]
-    ] = None,
+    on_plugin_end: Optional[Callable[[str, PluginState, float, Optional[str]], object]] = None,
     on_run_failure: Optional[Callable[[str], object]] = None,
 ) -> AdvanceResult:
     """Runs every due plugin once, and returns when all have ended.
@@ -121,9 +119,7 @@ def run_advance(
         "approvalPath": _path(approval_path),
         "concurrency": concurrency,
     }
-    return AdvanceResult(
-        **run_operation("advance", options, signal=signal, on_notice=on_notice)
-    )
+    return AdvanceResult(**run_operation("advance", options, signal=signal, on_notice=on_notice))
 
 
 def invoke_plugin(

@@ -1,14 +1,16 @@
 // Runs the example fleet on this machine's own readings, one limit set to 0, and checks the state after every step.
+// With the argument `python`, the fleet written in Python runs under Python.
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { account, bin, environment, npmDir, run } from '../support.mjs'
+import { account, environment, hosts, run } from '../support.mjs'
 
 class Difference extends Error {}
 
 const home = await mkdtemp(join(tmpdir(), 'warpline-demo-'))
-const env = environment(home, { NO_COLOR: '1' })
+const host = process.argv[2] === 'python' ? hosts.python : hosts.node
+const env = environment(home, { NO_COLOR: '1', ...host.extra })
 const plugins = ['anomaly-watch', 'daily-digest', 'host-metrics', 'incident-note']
 
 function same(what, found, expected) {
@@ -23,7 +25,7 @@ function check(what, held, found) {
 }
 
 function warpline(...args) {
-  const result = run(process.execPath, [bin, ...args], { env })
+  const result = run(host.command, [...host.args, ...args], { env })
   if (result.status !== 0) throw new Difference(`warpline ${args.join(' ')}: ${account(result)}`)
   return result.stdout
 }
@@ -51,9 +53,7 @@ async function events() {
 
 async function prepare() {
   for (const plugin of plugins) {
-    await cp(join(npmDir, 'examples', 'plugins', plugin), join(home, 'plugins', plugin), {
-      recursive: true,
-    })
+    await cp(join(host.plugins, plugin), join(home, 'plugins', plugin), { recursive: true })
   }
   await mkdir(join(home, 'config'))
   // Memory in use is always above 0; no reading of any machine breaches the others.

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from typing import Any, Iterator, Optional
+from typing import Any, Optional
 
 import pytest
 
@@ -30,7 +30,9 @@ class Home:
         self.plugins = path / "plugins"
         self.plugins.mkdir()
 
-    def plugin(self, name: str, handler: str = OK, /, files: Optional[dict[str, str]] = None, **fields: Any) -> Path:
+    def plugin(
+        self, name: str, handler: str = OK, /, files: Optional[dict[str, str]] = None, **fields: Any
+    ) -> Path:
         """Writes a plugin: the source of its handler, other files, fields of its manifest."""
         manifest = {
             "name": name,
@@ -90,8 +92,8 @@ class Home:
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     path = tmp_path / "home"
     path.mkdir()
     monkeypatch.setenv("WARPLINE_HOME", str(path))
-    yield Home(path)
+    return Home(path)

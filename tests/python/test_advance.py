@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 import warpline
 from conftest import Home
 
@@ -106,9 +105,7 @@ def test_a_second_advance_is_refused_while_one_runs(home: Home) -> None:
     results: list[warpline.AdvanceResult] = []
 
     def advance() -> None:
-        results.append(
-            warpline.run_advance(signal=stop, on_plugin_start=lambda _: started.set())
-        )
+        results.append(warpline.run_advance(signal=stop, on_plugin_start=lambda _: started.set()))
 
     thread = threading.Thread(target=advance)
     thread.start()

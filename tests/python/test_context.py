@@ -10,7 +10,6 @@ from contextlib import redirect_stdout
 from contextvars import ContextVar
 
 import pytest
-
 import warpline
 from conftest import Home
 

@@ -7,7 +7,6 @@ import shutil
 from typing import Any, Optional
 
 import pytest
-
 import warpline
 from conftest import EXAMPLES, FIXTURES, Home
 

@@ -6,7 +6,6 @@ import time
 from typing import Any
 
 import pytest
-
 import warpline
 from conftest import Home
 
@@ -104,9 +103,7 @@ def handler(*_):
     ],
 )
 @pytest.mark.parametrize("kind", ["def", "async def"])
-def test_whatever_is_raised_is_a_failed_result(
-    home: Home, kind: str, code: str, said: str
-) -> None:
+def test_whatever_is_raised_is_a_failed_result(home: Home, kind: str, code: str, said: str) -> None:
     invocation = invoke(
         home,
         f"""

@@ -41,7 +41,7 @@ def test_two_plugins_with_modules_of_one_name_do_not_meet(home: Home) -> None:
             files={
                 "helpers.py": f"def who():\n    return '{name}'\n",
                 "late.py": f"later = 'late-{name}'\n",
-                "inner/deep.py": f"import helpers\ndepth = 'deep-' + helpers.who()\n",
+                "inner/deep.py": "import helpers\ndepth = 'deep-' + helpers.who()\n",
             },
         )
     assert summary("one") == "one one late-one deep-one {}"

@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-
 import warpline
 from conftest import Home
 from warpline import _native
@@ -87,7 +86,9 @@ except KeyboardInterrupt:
     assert state["plugin_runs"]["quick"]["status"] == "success"
     log = home.json(f"runs/{state['last_run_id']}.json")
     assert log["status"] == "interrupted" and log["completed_at"] is None
-    left = [name for name in os.listdir(home.path / "state") if "lock" in name or "in-flight" in name]
+    left = [
+        name for name in os.listdir(home.path / "state") if "lock" in name or "in-flight" in name
+    ]
     assert left == []
     home.plugin("slow", dependencies=["quick"])
     resumed = warpline.run_advance(force=True)
@@ -259,7 +260,7 @@ def test_an_engine_of_the_parent_refuses_in_the_child() -> None:
 
 
 def test_a_panic_is_an_exception() -> None:
-    panic = getattr(_native, "panic_for_a_test")
+    panic = vars(_native)["panic_for_a_test"]
     with pytest.raises(RuntimeError, match="the engine panicked: asked for"):
         panic()
 

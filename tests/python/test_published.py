@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 import warpline
 from conftest import ROOT
 from warpline import _native, errors
@@ -55,7 +54,11 @@ def test_nothing_native_but_the_command_line_can_write_a_grant() -> None:
     engine = [name for name in dir(_native.NativeEngine) if name[0] != "_"]
     assert engine == ["begin", "cancel", "close", "complete", "print", "receive", "wait"]
     source = (ROOT / "bindings-python" / "src" / "operation.rs").read_text()
-    kinds = [line.split('"')[1] for line in source.splitlines() if line.strip().startswith('"') and "=>" in line]
+    kinds = [
+        line.split('"')[1]
+        for line in source.splitlines()
+        if line.strip().startswith('"') and "=>" in line
+    ]
     assert kinds == ["advance", "manifests", "plan", "invoke", "cli"]
 
 
@@ -72,7 +75,9 @@ def test_every_code_of_the_catalogue_has_its_class() -> None:
 
 def vectors(family: str) -> list[Any]:
     document = json.loads((VECTORS / f"{family}.json").read_text())
-    return [pytest.param(case["input"], case["expect"], id=case["id"]) for case in document["cases"]]
+    return [
+        pytest.param(case["input"], case["expect"], id=case["id"]) for case in document["cases"]
+    ]
 
 
 def compact(value: object) -> str:
@@ -136,7 +141,8 @@ def test_the_package_and_its_tests_are_typed() -> None:
 
 
 @pytest.mark.parametrize(
-    "plugin", sorted(path.name for path in (ROOT / "python/warpline/examples").iterdir() if path.is_dir())
+    "plugin",
+    sorted(path.name for path in (ROOT / "python/warpline/examples").iterdir() if path.is_dir()),
 )
 def test_the_examples_are_typed(plugin: str) -> None:
     directory = ROOT / "python" / "warpline" / "examples" / plugin
@@ -156,4 +162,10 @@ def test_the_stubs_are_those_of_the_built_module(tmp_path: Path) -> None:
     allowed = tmp_path / "allowed"
     # Only a module built for tests can panic on demand, and it lists that among its names.
     allowed.write_text("warpline._native.panic_for_a_test\nwarpline._native.__all__\n")
-    run("mypy.stubtest", "warpline._native", "--allowlist", str(allowed), "--ignore-unused-allowlist")
+    run(
+        "mypy.stubtest",
+        "warpline._native",
+        "--allowlist",
+        str(allowed),
+        "--ignore-unused-allowlist",
+    )

@@ -5,28 +5,9 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import {
-  account,
-  bin,
-  environment,
-  npmDir,
-  python,
-  pythonDir,
-  pythonPath,
-  run,
-} from '../support.mjs'
+import { account, environment, hosts, npmDir, run } from '../support.mjs'
 import { homeLeft, settle } from './home-left.mjs'
 
-const examples = join(npmDir, 'examples')
-const hosts = {
-  node: { plugins: join(examples, 'plugins'), command: process.execPath, args: [bin], extra: {} },
-  python: {
-    plugins: join(pythonDir, 'examples'),
-    command: python,
-    args: ['-m', 'warpline'],
-    extra: pythonPath,
-  },
-}
 const steps = [
   ['plan'],
   ['plan', '--json'],
@@ -73,7 +54,7 @@ async function outcome({ plugins, command, args, extra }) {
     filter: (path) => !path.endsWith('__pycache__'),
   })
   await mkdir(join(home, 'config'))
-  const source = join(examples, 'test', 'fixtures', 'proc-busy')
+  const source = join(npmDir, 'examples', 'test', 'fixtures', 'proc-busy')
   await writeFile(join(home, 'config', 'host-metrics.json'), JSON.stringify({ source }))
   const said = []
   for (const step of steps) {

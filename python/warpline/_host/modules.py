@@ -73,7 +73,9 @@ class _Package:
             return spec
         return None
 
-    def _source(self, fullname: str, file: str, inside: Optional[list[str]]) -> Optional[ModuleSpec]:
+    def _source(
+        self, fullname: str, file: str, inside: Optional[list[str]]
+    ) -> Optional[ModuleSpec]:
         loader = _Loader(fullname, file, self)
         return importlib.util.spec_from_file_location(
             fullname, file, loader=loader, submodule_search_locations=inside

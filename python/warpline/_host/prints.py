@@ -22,7 +22,7 @@ class _Stream:
     def __iter__(self) -> Any:
         return iter(self._destination())
 
-    def __enter__(self) -> "_Stream":
+    def __enter__(self) -> _Stream:
         return self
 
     def __exit__(self, *raised: object) -> None:

@@ -74,7 +74,9 @@ def _check(root: object) -> None:
                 for key in value:
                     if not isinstance(key, str):
                         kind = type(key).__name__
-                        raise NotJsonError(f"{_place(path, name)} has a key that is {kind}, not text")
+                        raise NotJsonError(
+                            f"{_place(path, name)} has a key that is {kind}, not text"
+                        )
                     size += len(key)
                 members = iter([(f".{key}", member) for key, member in value.items()])
             else:
@@ -126,6 +128,6 @@ def _where(traceback: Optional[TracebackType], directory: str) -> Optional[str]:
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
         if file.startswith(prefix):
-            found = f"{file[len(prefix):]}:{traceback.tb_lineno}"
+            found = f"{file[len(prefix) :]}:{traceback.tb_lineno}"
         traceback = traceback.tb_next
     return found

@@ -5,7 +5,6 @@ from datetime import datetime, timezone
 from typing import Any
 
 from limits import report, standing, to_current, to_standing
-
 from warpline import (
     Capabilities,
     Manifest,

@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 from digest import Upstream, digest
-
 from warpline import Capabilities, Manifest, Signal, SkillResult, skill_ok
 
 

@@ -15,7 +15,6 @@ from readings import (
     space,
     to_readings,
 )
-
 from warpline import Capabilities, Manifest, Signal, SkillResult, skill_failure, skill_ok
 from warpline.unstable_fs import json_text
 

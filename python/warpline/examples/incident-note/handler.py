@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 from notes import note_name, note_text, to_breaches
-
 from warpline import (
     Capabilities,
     Manifest,
