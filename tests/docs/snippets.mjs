@@ -21,9 +21,9 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
-import { account, bin, environment, npmDir, root, run } from '../support.mjs'
+import { account, bin, environment, hosts, npmDir, python, root, run } from '../support.mjs'
 
-const RUNNABLE = ['ts', 'js', 'mjs', 'json', 'sh', 'text']
+const RUNNABLE = ['ts', 'js', 'mjs', 'py', 'json', 'sh', 'text']
 
 /** The fences of a page: {language, word, exit, path, text, line}. */
 function fences(page) {
@@ -54,6 +54,8 @@ async function makeProject(directory) {
   const command = join(directory, 'node_modules', '.bin', 'warpline')
   await writeFile(command, `#!/bin/sh\nexec "${process.execPath}" "${bin}" "$@"\n`)
   await chmod(command, 0o755)
+  await mkdir(join(directory, '.bin'))
+  await symlink(python, join(directory, '.bin', 'python'))
 }
 
 /** Does what a fence says; returns what a `run` printed. */
@@ -67,7 +69,11 @@ async function follow(fence, directory, printed) {
       return ''
     }
     case 'run': {
-      const env = environment(join(directory, '.warpline'), { NO_COLOR: '1' })
+      const env = environment(join(directory, '.warpline'), {
+        ...hosts.python.extra,
+        NO_COLOR: '1',
+        PATH: `${join(directory, '.bin')}:${process.env.PATH}`,
+      })
       const ended = run('bash', ['-euo', 'pipefail', '-c', fence.text], { cwd: directory, env })
       assert.equal(ended.status, fence.exit, account(ended))
       return ended.stdout + ended.stderr
