@@ -1,9 +1,10 @@
 //! The plugins of a root: which there are, and the manifest of each.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinError, JoinSet};
 
 use crate::error::{Error, Result};
 use crate::home::plugins::{self, Candidate};
@@ -84,22 +85,30 @@ impl Engine {
     /// [`Error::PluginRoot`] or [`Error::EmptyPluginRoot`] when the root cannot be read.
     pub(super) async fn roster(self: &std::sync::Arc<Self>, root: &Path) -> Result<Roster> {
         let mut roster = Roster::default();
-        let mut imports: JoinSet<(JsString, Result<LoadedPlugin, String>)> = JoinSet::new();
+        let mut imports: JoinSet<Result<LoadedPlugin, String>> = JoinSet::new();
+        let mut names: HashMap<Id, JsString> = HashMap::new();
         let mut loaded: Vec<(JsString, Result<LoadedPlugin, String>)> = Vec::new();
+        type Import = Result<(Id, Result<LoadedPlugin, String>), JoinError>;
+        let mut end = |names: &mut HashMap<Id, JsString>, import: Import| {
+            let (id, outcome) = import.unwrap_or_else(|error| {
+                (error.id(), Err("the plugin host failed while it loaded the manifest".into()))
+            });
+            loaded.extend(names.remove(&id).map(|name| (name, outcome)));
+        };
         let found = plugins::roster(root)?;
         roster.failures = found.failures;
         for candidate in found.candidates {
-            if imports.len() >= IMPORTS_AT_ONCE {
-                loaded.extend(imports.join_next().await.and_then(Result::ok));
+            if imports.len() >= IMPORTS_AT_ONCE
+                && let Some(import) = imports.join_next_with_id().await
+            {
+                end(&mut names, import);
             }
-            let engine = self.clone();
-            imports.spawn(async move {
-                let name = candidate.name.clone();
-                (name, engine.import_manifest(candidate).await)
-            });
+            let (engine, name) = (self.clone(), candidate.name.clone());
+            let task = imports.spawn(async move { engine.import_manifest(candidate).await });
+            names.insert(task.id(), name);
         }
-        while let Some(import) = imports.join_next().await {
-            loaded.extend(import);
+        while let Some(import) = imports.join_next_with_id().await {
+            end(&mut names, import);
         }
         loaded.sort_by(|left, right| left.0.cmp(&right.0));
         for (name, outcome) in loaded {
