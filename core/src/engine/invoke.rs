@@ -7,6 +7,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Instant;
+use crate::decide::retention::ARTIFACTS_KEPT;
 use crate::decide::{attempt, capability, retry};
 use crate::error::Result;
 use crate::home::runs::Transcript;
@@ -25,9 +26,6 @@ use super::{
     AttemptRequest, Ending, Engine, InvokeOptions, LoadedPlugin, Notice, PluginModule, Request,
     Witness, random_sample,
 };
-
-/// How many artifacts of one plugin are kept.
-const ARTIFACTS_KEPT: usize = 20;
 
 /// What an invocation came to.
 #[derive(Clone, Debug, PartialEq)]

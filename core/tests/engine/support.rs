@@ -44,6 +44,7 @@ pub struct Call {
 pub struct FakeHost {
     engine: OnceLock<Weak<Engine>>,
     handlers: Mutex<HashMap<String, Handler>>,
+    unloadable: Mutex<HashMap<String, String>>,
     open: Mutex<HashMap<CallId, CancellationToken>>,
     pub started: Mutex<Vec<String>>,
     pub aborts: Mutex<Vec<AbortReason>>,
@@ -72,9 +73,9 @@ impl Host for FakeHost {
                 engine.complete(id, Ok(rows.into()));
             }
             Request::LoadHandler { plugin } => {
-                let known = self.handlers.lock().unwrap().contains_key(&plugin.name.to_text());
-                let failure = HostFailure { message: "Cannot find module handler.ts".into() };
-                engine.complete(id, if known { Ok(Value::Null) } else { Err(failure) });
+                let thrown = self.unloadable.lock().unwrap().get(&plugin.name.to_text()).cloned();
+                let failed = |message: String| HostFailure { message: message.into() };
+                engine.complete(id, thrown.map_or(Ok(Value::Null), |text| Err(failed(text))));
             }
             Request::Attempt(request) => {
                 let name = request.plugin.name.to_text();
@@ -108,7 +109,12 @@ impl Host for FakeHost {
 impl FakeHost {
     /// Loses a handler: from now on its module does not load.
     pub fn forget(&self, name: &str) {
-        self.handlers.lock().unwrap().remove(name);
+        self.fail_to_load(name, "Cannot find module handler.ts");
+    }
+
+    /// From now on the handler's module throws this while it loads.
+    pub fn fail_to_load(&self, name: &str, message: &str) {
+        self.unloadable.lock().unwrap().insert(name.into(), message.into());
     }
 }
 
