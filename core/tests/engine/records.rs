@@ -5,7 +5,7 @@ use std::time::Duration;
 use warpline_core::engine::{AdvanceOptions, AdvanceResult};
 use warpline_core::json::JsString;
 
-use crate::support::{Fleet, START, at, failed, keys, list_at, ok, result, text_at};
+use crate::support::{Fleet, START, at, failed, keys, list_at, ok, result, summary_of, text_at};
 
 const DONE: &str =
     r#""reversible":true,"undo_instruction":"git revert","artifacts_produced":["a.md"]"#;
@@ -266,6 +266,12 @@ async fn every_path_that_is_moved_is_honoured() {
     std::fs::create_dir(&there).unwrap();
     std::fs::rename(&fleet.paths.approval, there.join("grant")).unwrap();
     fleet.put(&there.join("prefs.json"), r#"{"review_gate":true}"#);
+    fleet.spy("locked", "");
+    let state = r#"{"task_aging":[{"task_id":"t","first_flagged":"f","description":"d",
+        "severity":"warning","source_check":"locked"}],"pending_gates":[{"plugin":"stub",
+        "run_id":"r","created_at":"c","payload_summary":"s","plugin_result":{"status":"partial",
+        "phases_completed":[],"phases_failed":[],"data_freshness":{},"summary":"s"}}]}"#;
+    fleet.put(&there.join("s/state.json"), state);
     let mut options = AdvanceOptions::default();
     options.paths.state_dir = Some("there/s/state.json".into());
     options.paths.runs_dir = Some("there/runs".into());
@@ -275,9 +281,11 @@ async fn every_path_that_is_moved_is_honoured() {
     options.paths.approval_path = Some("there/grant".into());
     let result = fleet.advance_with(options).await.unwrap();
     assert_eq!(result.gated_plugins, ["p"]);
-    for path in ["s/state.json", "logs/runs/2026-08-20.jsonl", "events"] {
-        assert!(there.join(path).is_file(), "{path}");
-    }
+    assert!(summary_of(&result, "locked").contains("task locked"));
+    assert!(there.join("logs/runs/2026-08-20.jsonl").is_file());
+    let written = fleet.text(&there.join("s/state.json"));
+    assert!(written.contains(r#""status": "gated""#) && !written.contains("stub"), "{written}");
+    assert!(fleet.text(&there.join("events")).contains("stub: parked result discarded"));
     let log = there.join(format!("runs/{}.json", result.run_id));
     assert_eq!(result.run_log_path, Some(log));
     for path in [&fleet.paths.state_file, &fleet.paths.events, &fleet.paths.runs_dir] {

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use warpline_core::engine::{AdvanceOptions, PluginState};
+use warpline_core::engine::{AbortReason, AdvanceOptions, PluginState};
 use warpline_core::schema::run_log::AdvanceStatus;
 
 use crate::support::{Fleet, at, list_at, ok, state_of, summary_of, text_at};
@@ -173,4 +173,31 @@ async fn a_plugin_whose_handler_does_not_load_fails_like_one_that_throws() {
     assert_eq!(state_of(&result, "p"), PluginState::Failed);
     assert!(summary_of(&result, "p").contains("handler.ts"));
     assert_eq!(text_at(&fleet.state(), "plugin_runs.p.status"), "failed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_manifest_that_never_loads_is_given_up_and_holds_nobody_back() {
+    let fleet = Fleet::new();
+    fleet.spy("good", "");
+    fleet.spy("hangs", "");
+    let before = tokio::time::Instant::now();
+    let result = fleet.advance().await;
+    assert_eq!(before.elapsed().as_secs(), 30);
+    assert_eq!(state_of(&result, "good"), PluginState::Completed);
+    assert!(summary_of(&result, "hangs").contains("30 seconds"));
+    assert_eq!(*fleet.host.aborts.lock().unwrap(), [AbortReason::Timeout]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_that_cannot_be_begun_stops_the_advance_before_any_plugin() {
+    for path in ["logs", "state/events.jsonl/x"] {
+        let fleet = Fleet::new();
+        fleet.spy("p", "");
+        fleet.put(&fleet.paths.home.join(path), "in the way");
+        let error = fleet.advance_with(AdvanceOptions::default()).await.unwrap_err();
+        let blocked = path.trim_end_matches("/x");
+        assert!(error.to_string().contains(blocked), "{error}");
+        assert!(fleet.started().is_empty() && !fleet.paths.state_file.exists());
+        assert!(!fleet.paths.run_lock().exists(), "the lock is released");
+    }
 }

@@ -4,9 +4,10 @@ use warpline_core::engine::{InvokeOptions, PluginState};
 use warpline_core::json::{Value, parse};
 use warpline_core::schema::run_log::AdvanceStatus;
 
-use crate::support::{Answer, Fleet, at, list_at, ok, result, state_of, summary_of, text_at};
+use crate::support::{Answer, Fleet, at, keys, list_at, ok, result, state_of, summary_of, text_at};
 
 /// Bytes and calls of this thread's reads and writes so far, from the kernel's own books.
+#[cfg(target_os = "linux")]
 fn file_operations() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/io").expect("Linux keeps these books");
     let counted = ["rchar", "wchar", "syscr", "syscw"];
@@ -15,6 +16,7 @@ fn file_operations() -> u64 {
 }
 
 /// What two advances over a fleet of this size cost: all of it runs, then all of it is fresh.
+#[cfg(target_os = "linux")]
 async fn cost(plugins: usize) -> u64 {
     let fleet = Fleet::new();
     fleet.grant(r#""*""#, 10);
@@ -32,26 +34,16 @@ async fn cost(plugins: usize) -> u64 {
     assert_eq!(fleet.advance().await.status, AdvanceStatus::Complete);
     assert_eq!(fleet.advance().await.plugin_entries.len(), plugins);
     let spent = file_operations() - before;
-    assert_eq!(fleet.started().len(), plugins);
+    assert_eq!(fleet.started().len(), plugins, "each ran once");
+    assert_eq!(keys(at(&fleet.state(), "plugin_runs")).len(), plugins);
     spent
 }
 
+#[cfg(target_os = "linux")]
 #[tokio::test(start_paused = true)]
 async fn an_advance_costs_in_proportion_to_its_plugins() {
-    let (few, many) = (cost(100).await, cost(400).await);
+    let (few, many) = (cost(250).await, cost(1000).await);
     assert!(many < few * 5, "four times the plugins cost {few} and {many}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_thousand_plugins_are_one_pass() {
-    let fleet = Fleet::new();
-    for index in 0..1000 {
-        fleet.spy(&format!("p{index:04}"), "");
-    }
-    let result = fleet.advance().await;
-    assert_eq!(result.status, AdvanceStatus::Complete);
-    assert_eq!(at(&fleet.state(), "plugin_runs").as_object().unwrap().len(), 1000);
-    assert_eq!(list_at(&fleet.run_log(&result), "plugin_entries").len(), 1000);
 }
 
 #[tokio::test(start_paused = true)]
