@@ -170,3 +170,45 @@ async fn a_signal_after_the_last_plugin_interrupts_nothing() {
     });
     assert_eq!(fleet.advance().await.status, AdvanceStatus::Complete);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_exit_from_another_thread_leaves_one_whole_record() {
+    for round in 0..12 {
+        let fleet = Fleet::new();
+        for index in 0..24 {
+            let fields = if index < 8 {
+                String::new()
+            } else {
+                format!(r#""dependencies":["p{:02}"]"#, index - 8)
+            };
+            fleet.spy(&format!("p{index:02}"), &fields);
+        }
+        let engine = fleet.engine.clone();
+        let leaving = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(round * 4));
+            engine.exit().unwrap()
+        });
+        let outcome = fleet.advance_with(AdvanceOptions::default()).await;
+        leaving.join().unwrap();
+        let events = fleet.events();
+        let ends = events.iter().filter(|event| text_at(event, "type") == "run_completed");
+        assert_eq!(ends.count(), 1);
+        let logs: Vec<_> = std::fs::read_dir(&fleet.paths.runs_dir).unwrap().collect();
+        assert_eq!(logs.len(), 1);
+        let log = fleet.text(&logs[0].as_ref().unwrap().path());
+        let log = warpline_core::json::parse(&log).unwrap();
+        assert_eq!(text_at(&log, "status") == "interrupted", outcome.is_err());
+        let mut completed: Vec<String> = list_at(&log, "plugin_entries")
+            .iter()
+            .filter(|entry| text_at(entry, "status") == "completed")
+            .map(|entry| text_at(entry, "plugin"))
+            .collect();
+        let mut recorded = keys(at(&fleet.state(), "plugin_runs"));
+        completed.sort();
+        recorded.sort();
+        assert_eq!(recorded, completed, "state and log tell the same");
+        let told = events.iter().filter(|event| text_at(event, "type") == "plugin_result").count();
+        assert!(told <= completed.len(), "nothing is told of that is not recorded");
+        assert!(!fleet.paths.journal().exists());
+    }
+}
