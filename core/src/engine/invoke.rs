@@ -7,6 +7,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Instant;
+use crate::decide::retention::ARTIFACTS_KEPT;
 use crate::decide::{attempt, capability, retry};
 use crate::error::Result;
 use crate::home::runs::Transcript;
@@ -15,6 +16,7 @@ use crate::json::{JsString, Map, Record, Value};
 use crate::schema::config::{ConfigFault, resolve};
 use crate::schema::engine_state::PluginRun;
 use crate::schema::event;
+use crate::schema::redact::redact_text;
 use crate::schema::run_artifact::{ArtifactStatus, Attempt, AttemptStatus, RunArtifact};
 use crate::schema::skill_result::{ErrorCode, SkillResult};
 
@@ -24,9 +26,6 @@ use super::{
     AttemptRequest, Ending, Engine, InvokeOptions, LoadedPlugin, Notice, PluginModule, Request,
     Witness, random_sample,
 };
-
-/// How many artifacts of one plugin are kept.
-const ARTIFACTS_KEPT: usize = 20;
 
 /// What an invocation came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,11 +133,14 @@ impl Engine {
             Ok(self.preflight_failure(plugin, job.run_id, started, result))
         };
         let module = job.plugin.module();
+        let variable = |name: &JsString| job.environment.var(name.as_str()?).map(ToOwned::to_owned);
         if let Err(message) = self.load_handler(job, &module).await {
-            return refuse(ErrorCode::DependencyUnavailable, message);
+            // A module that throws while it loads may quote a credential like any handler.
+            let known: Vec<JsString> =
+                manifest.secrets.iter().filter_map(variable).map(JsString::from).collect();
+            return refuse(ErrorCode::DependencyUnavailable, redact_text(&message, &known));
         }
         let file = config::read(job.paths, plugin)?;
-        let variable = |name: &JsString| job.environment.var(name.as_str()?).map(ToOwned::to_owned);
         let resolved = match resolve(manifest, file.as_deref(), job.args, &variable) {
             Ok(resolved) => resolved,
             Err(fault) => {
@@ -162,18 +164,15 @@ impl Engine {
             context,
             capture: job.artifact.is_some(),
         };
-        let records = match job.artifact {
+        let (records, printing) = match job.artifact {
             Some(UserInitiated(user_initiated)) => {
-                Some(Records::open(job, started, user_initiated)?)
-            }
-            None => None,
-        };
-        let printing = match job.artifact {
-            Some(_) => {
+                // First what can be refused without a trace: an artifact that says `running` stays.
                 let transcript = Transcript::open(job.paths, &job.run_id.to_text())?;
-                Some(self.prints.attach(request.invocation, transcript, secrets.clone()))
+                let records = Records::open(job, started, user_initiated)?;
+                let invocation = request.invocation;
+                (Some(records), Some(self.prints.attach(invocation, transcript, secrets.clone())))
             }
-            None => None,
+            None => (None, None),
         };
         let invocation = self.attempts(job, started, &request, &secrets).await;
         if let Some(Err(error)) = printing.map(Printing::end) {

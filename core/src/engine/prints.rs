@@ -21,8 +21,9 @@ struct Recording {
     secrets: Vec<JsString>,
     /// Whether a secret spans lines: then only a whole attempt can be redacted.
     whole: bool,
-    /// Text that is not written yet, because a secret may end in text still to come.
-    held: JsString,
+    /// Text that is not written yet, because a secret may end in text still to come. In pieces, as
+    /// it came: joining at each piece would cost the square of a long line.
+    held: Vec<JsString>,
 }
 
 /// A recording in progress.
@@ -44,7 +45,7 @@ impl Prints {
         secrets: Vec<JsString>,
     ) -> Printing<'_> {
         let whole = secrets.iter().any(|secret| secret.as_bytes().contains(&b'\n'));
-        let (fault, held) = (None, JsString::new());
+        let (fault, held) = (None, Vec::new());
         let recording = Recording { transcript, fault, secrets, whole, held };
         self.with(|open| open.insert(invocation, recording));
         Printing { prints: self, invocation }
@@ -93,16 +94,17 @@ impl Drop for Printing<'_> {
 
 impl Recording {
     fn print(&mut self, text: &JsString) {
-        self.held = self.held.concat(text);
-        if self.whole {
+        self.held.push(text.clone());
+        if self.whole || !text.as_bytes().contains(&b'\n') {
             return;
         }
-        let bytes = self.held.as_bytes();
+        let held = self.take_held();
+        let bytes = held.as_bytes();
         if let Some(newline) = bytes.iter().rposition(|byte| *byte == b'\n') {
             let (lines, rest) = bytes.split_at(newline + 1);
             let (lines, rest) =
                 (JsString::from_wtf8(lines.into()), JsString::from_wtf8(rest.into()));
-            self.held = rest;
+            self.held.push(rest);
             let written = self.transcript.print(&redact_text(&lines, &self.secrets));
             self.keep(written);
         }
@@ -114,8 +116,15 @@ impl Recording {
         }
     }
 
+    /// Takes the pieces out as one text; halves of a pair that came apart are joined again.
+    fn take_held(&mut self) -> JsString {
+        let pieces = std::mem::take(&mut self.held);
+        let units: Vec<u16> = pieces.iter().flat_map(JsString::units).collect();
+        JsString::from_utf16(&units)
+    }
+
     fn flush(&mut self) {
-        let held = std::mem::take(&mut self.held);
+        let held = self.take_held();
         if !held.is_empty() {
             let written = self.transcript.print(&redact_text(&held, &self.secrets));
             self.keep(written);

@@ -204,6 +204,7 @@ async fn refusals_leave_the_home_as_it_was() {
         (&fleet.paths.state_file, "{\"plugin_runs\":\"x\"}", "engine-state.json"),
         (&fleet.paths.state_file, "{\"schema_version\":2}", "older than this file"),
         (&fleet.paths.state_file, "", "engine-state.json"),
+        (&fleet.paths.journal(), "not a line\n", "in-flight.jsonl"),
     ] {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
