@@ -82,7 +82,10 @@ test('two languages say the same and leave the same home', async () => {
       `${name} was not written`,
     )
   }
-  assert.ok(node.said[4].startsWith('$ warpline advance\nexit 0\nRun <run>: complete'), node.said[4])
+  assert.ok(
+    node.said[4].startsWith('$ warpline advance\nexit 0\nRun <run>: complete'),
+    node.said[4],
+  )
   for (const [index, text] of node.said.entries()) assert.equal(other.said[index], text)
   assert.equal(other.left.length, node.left.length)
   for (const [index, text] of node.left.entries()) assert.equal(other.left[index], text)

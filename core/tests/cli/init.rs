@@ -21,6 +21,8 @@ fn with_seed(manifest: &str) -> Home {
     let seed = package.join("examples/host-metrics");
     fs::create_dir_all(seed.join("lib")).expect("directories");
     fs::create_dir_all(seed.join("node_modules/x")).expect("directories");
+    fs::create_dir_all(seed.join("__pycache__")).expect("directories");
+    fs::write(seed.join("__pycache__/m.pyc"), "").expect("a file");
     fs::write(package.join("package.json"), "{}").expect("a file");
     for (file, text) in [("manifest.ts", "m"), ("handler.ts", "h"), ("lib/read.ts", "r")] {
         fs::write(seed.join(file), text).expect("a file");
@@ -57,6 +59,7 @@ created {path}/config/host-metrics.json
         assert_eq!(home.read(&format!("plugins/host-metrics/{file}")).as_deref(), Some(text));
     }
     assert!(!home.path("plugins/host-metrics/node_modules").exists());
+    assert!(!home.path("plugins/host-metrics/__pycache__").exists());
     let config = "{\n  \"limit\": 90,\n  \"source\": \"/proc\"\n}";
     assert_eq!(home.read("config/host-metrics.json").as_deref(), Some(config));
     let plan = home.run("plan").out;
