@@ -137,19 +137,30 @@ async fn work(
         Task::LoadManifests(options) => {
             let root = options.paths.resolve(&environment).map(|paths| paths.plugins);
             // An empty root is an unusable root like any other here.
-            Ok(report_value(engine.load_manifests(&root.unwrap_or_default(), number).await))
+            let root = root.unwrap_or_default();
+            let loading = engine.load_manifests(&root, number);
+            Ok(report_value(or_cancelled(&cancel, loading).await?))
         }
         Task::Plan(options) => {
             let paths = options.paths.resolve(&environment)?;
             let clock = engine.clone();
             let fleet = EngineFleet { engine, operation: number };
-            Ok(plan(&fleet, &paths, options.profile, || clock.now()).await.to_value())
+            let planning = plan(&fleet, &paths, options.profile, || clock.now());
+            Ok(or_cancelled(&cancel, planning).await?.to_value())
         }
         Task::Cli { arguments, package } => {
             let io = Io::process(package);
             let code = cli::run(&arguments, environment, engine, number, cancel, &io).await;
             Ok(Value::Number(code.into()))
         }
+    }
+}
+
+/// What leaves nothing behind can be dropped where it is.
+async fn or_cancelled<T>(cancel: &CancellationToken, work: impl Future<Output = T>) -> Result<T> {
+    tokio::select! {
+        result = work => Ok(result),
+        () = cancel.cancelled() => Err(Error::Host { message: "the caller cancelled".into() }),
     }
 }
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import py_compile
 import sys
+from pathlib import Path
+
+import pytest
 
 import warpline
 from conftest import Home
@@ -115,7 +119,10 @@ def test_an_edited_plugin_is_loaded_anew_and_an_unchanged_one_is_not(home: Home)
     assert summary("p") == "new 1"
 
 
-def test_nothing_is_written_into_a_plugin_and_no_compiled_file_is_believed(home: Home) -> None:
+def test_nothing_is_written_into_a_plugin_and_no_compiled_file_is_believed(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     directory = home.plugin(
         "p",
         """
@@ -124,10 +131,22 @@ def test_nothing_is_written_into_a_plugin_and_no_compiled_file_is_believed(home:
         def handler(*_):
             return skill_ok(helpers.text)
         """,
-        files={"helpers.py": "text = 'source'\n"},
+        files={"helpers.py": "text = 'compiled'\n"},
     )
+    source = directory / "helpers.py"
+    # One that the import system would take without a look at the source.
+    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    compiled = py_compile.compile(str(source), doraise=True, invalidation_mode=mode)
+    assert compiled is not None
+    source.write_text("text = 'source'\n")
     assert summary("p") == "source"
-    assert sorted(os.listdir(directory)) == ["handler.py", "helpers.py", "manifest.py"]
+    assert sorted(os.listdir(directory)) == [
+        "__pycache__",
+        "handler.py",
+        "helpers.py",
+        "manifest.py",
+    ]
+    assert os.listdir(directory / "__pycache__") == [Path(compiled).name]
 
 
 def test_a_traceback_shows_the_real_file(home: Home) -> None:

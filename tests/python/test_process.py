@@ -95,6 +95,31 @@ except KeyboardInterrupt:
     assert home.json(f"runs/{resumed.run_id}.json")["resumed_from"] == state["last_run_id"]
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "run_advance()",
+        "plan()",
+        "load_plugin_manifests()",
+        "invoke_plugin('hangs', witness={'granted': False, 'reason': 'manual-run'})",
+    ],
+)
+def test_ctrl_c_does_not_wait_for_a_manifest_that_hangs(home: Home, call: str) -> None:
+    (home.plugin("hangs") / "manifest.py").write_text(
+        "import time\nprint('slow has started', flush=True)\ntime.sleep(60)\n"
+    )
+    program = f"""
+import warpline
+try:
+    warpline.{call}
+except KeyboardInterrupt:
+    print("raised")
+    """
+    status, seconds, out, err = interrupt(home, ["-c", program])
+    assert (status, out) == (0, "raised\n"), err
+    assert seconds < 1
+
+
 def test_ctrl_c_ends_a_command_with_130(home: Home) -> None:
     home.plugin("slow", SLOW)
     status, seconds, out, err = interrupt(home, ["-m", "warpline", "advance", "--json"])

@@ -89,7 +89,7 @@ impl Engine {
             return Err(Error::Option { option: "concurrency", expected });
         }
         let paths = options.paths.resolve(environment)?;
-        let roster = self.roster(&paths.plugins, operation).await?;
+        let roster = self.roster(&paths.plugins, operation, cancel).await?;
         for text in &roster.warnings {
             self.host.notify(operation, Notice::Warning { text: text.clone() });
         }

@@ -92,7 +92,7 @@ impl Engine {
         let run_id = options.run_id()?;
         let paths = options.paths.resolve(environment)?;
         let started = self.clock.now();
-        let loaded = match self.load_one(&paths.plugins, plugin, operation).await {
+        let loaded = match self.load_one(&paths.plugins, plugin, operation, cancel).await {
             Ok(loaded) => loaded,
             Err(message) => {
                 let code = ErrorCode::DependencyUnavailable;

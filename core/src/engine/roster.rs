@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::{Id, JoinError, JoinSet};
+use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, Result};
 use crate::home::files;
@@ -18,6 +19,9 @@ use super::{AbortReason, Engine, PluginModule, Request};
 
 /// How long importing one manifest may take.
 const MANIFEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long an import that has begun may still take once the caller has cancelled.
+const CANCELLED_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// How many manifests are imported at once.
 const IMPORTS_AT_ONCE: usize = 64;
@@ -68,7 +72,7 @@ pub struct LoadReport {
 impl Engine {
     /// Loads every manifest under a plugin root. Writes nothing, never fails.
     pub async fn load_manifests(self: &Arc<Self>, root: &Path, operation: u64) -> LoadReport {
-        match self.roster(root, operation).await {
+        match self.roster(root, operation, &CancellationToken::new()).await {
             Ok(roster) => LoadReport { roster, root_error: None },
             Err(Error::PluginRoot { path, code }) => {
                 LoadReport { roster: Roster::default(), root_error: Some((path, code)) }
@@ -85,7 +89,12 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::PluginRoot`] or [`Error::EmptyPluginRoot`] when the root cannot be read.
-    pub(super) async fn roster(self: &Arc<Self>, root: &Path, operation: u64) -> Result<Roster> {
+    pub(super) async fn roster(
+        self: &Arc<Self>,
+        root: &Path,
+        operation: u64,
+        cancel: &CancellationToken,
+    ) -> Result<Roster> {
         let mut roster = Roster::default();
         let mut imports: JoinSet<Result<LoadedPlugin, String>> = JoinSet::new();
         let mut names: HashMap<Id, JsString> = HashMap::new();
@@ -102,9 +111,10 @@ impl Engine {
             {
                 loaded.extend(named(&mut names, import));
             }
-            let (engine, name) = (self.clone(), candidate.name.clone());
-            let task =
-                imports.spawn(async move { engine.import_manifest(candidate, operation).await });
+            let (engine, name, cancel) = (self.clone(), candidate.name.clone(), cancel.clone());
+            let import =
+                async move { engine.import_manifest(candidate, operation, &cancel).await };
+            let task = imports.spawn(import);
             names.insert(task.id(), name);
         }
         while let Some(import) = imports.join_next_with_id().await {
@@ -128,6 +138,7 @@ impl Engine {
         root: &Path,
         plugin: &JsString,
         operation: u64,
+        cancel: &CancellationToken,
     ) -> Result<LoadedPlugin, String> {
         let found = plugins::roster(root).map_err(|error| error.to_string())?;
         let candidate = found.candidates.into_iter().find(|found| found.name == *plugin);
@@ -135,7 +146,7 @@ impl Engine {
         let loaded = match (candidate, failure) {
             (Some(candidate), _) => match self.known_without_import(&candidate) {
                 Some(known) => known,
-                None => self.import_manifest(candidate, operation).await,
+                None => self.import_manifest(candidate, operation, cancel).await,
             },
             (None, Some((_, reason))) => Err(reason),
             (None, None) => {
@@ -161,13 +172,22 @@ impl Engine {
         &self,
         candidate: Candidate,
         operation: u64,
+        cancel: &CancellationToken,
     ) -> Result<LoadedPlugin, String> {
         let name = candidate.name.clone();
         let module = module(name.clone(), candidate.directory.clone());
         let request = Request::LoadManifests { plugins: vec![module] };
         let mut call = self.calls.start(operation, request);
+        let cancelled = async {
+            cancel.cancelled().await;
+            tokio::time::sleep(CANCELLED_TIMEOUT).await;
+        };
         let answer = tokio::select! {
             answer = call.answer() => answer,
+            () = cancelled => {
+                call.abort(AbortReason::Cancelled);
+                return Err("the manifest was still loading when the run was cancelled".into());
+            }
             () = tokio::time::sleep(MANIFEST_TIMEOUT) => {
                 call.abort(AbortReason::Timeout);
                 let seconds = MANIFEST_TIMEOUT.as_secs();

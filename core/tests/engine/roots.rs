@@ -189,6 +189,22 @@ async fn a_manifest_that_never_loads_is_given_up_and_holds_nobody_back() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_cancellation_does_not_wait_for_a_manifest_that_never_loads() {
+    let fleet = Fleet::new();
+    fleet.file("hangs", "await new Promise(() => {})\n");
+    let cancel = fleet.cancel.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+        cancel.cancel();
+    });
+    let before = tokio::time::Instant::now();
+    let result = fleet.advance().await;
+    assert_eq!(before.elapsed().as_millis(), 2250);
+    assert!(summary_of(&result, "hangs").contains("was cancelled"));
+    assert_eq!(*fleet.host.aborts.lock().unwrap(), [AbortReason::Cancelled]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_log_that_cannot_be_begun_stops_the_advance_before_any_plugin() {
     for path in ["logs", "state/events.jsonl/x"] {
         let fleet = Fleet::new();
