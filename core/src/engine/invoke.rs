@@ -50,6 +50,8 @@ pub struct Invocation {
     pub cancelled: bool,
     /// Whether the runtime's timer ended it.
     pub timed_out: bool,
+    /// Whether the handler was called at all.
+    pub handler_called: bool,
 }
 
 /// Everything one invocation needs to know.
@@ -134,10 +136,18 @@ impl Engine {
         };
         let module = job.plugin.module();
         let variable = |name: &JsString| job.environment.var(name.as_str()?).map(ToOwned::to_owned);
-        if let Err(message) = self.load_handler(job, &module).await {
-            // A module that throws while it loads may quote a credential like any handler.
-            let known: Vec<JsString> =
-                manifest.secrets.iter().filter_map(variable).map(JsString::from).collect();
+        // A module that prints or throws while it loads may quote a credential like any handler.
+        let known: Vec<JsString> =
+            manifest.secrets.iter().filter_map(variable).map(JsString::from).collect();
+        let invocation = self.next_invocation();
+        let printing = match job.artifact {
+            Some(_) => {
+                let transcript = Transcript::open(job.paths, &job.run_id.to_text())?;
+                Some(self.prints.attach(invocation, transcript, known.clone()))
+            }
+            None => None,
+        };
+        if let Err(message) = self.load_handler(job, &module, invocation).await {
             return refuse(ErrorCode::DependencyUnavailable, redact_text(&message, &known));
         }
         let file = config::read(job.paths, plugin)?;
@@ -158,21 +168,17 @@ impl Engine {
         let request = AttemptRequest {
             plugin: module,
             attempt: 1,
-            invocation: self.next_invocation(),
+            invocation,
             manifest: manifest.to_value(),
             args: resolved.args.into(),
             context,
             capture: job.artifact.is_some(),
         };
-        let (records, printing) = match job.artifact {
+        let records = match job.artifact {
             Some(UserInitiated(user_initiated)) => {
-                // First what can be refused without a trace: an artifact that says `running` stays.
-                let transcript = Transcript::open(job.paths, &job.run_id.to_text())?;
-                let records = Records::open(job, started, user_initiated)?;
-                let invocation = request.invocation;
-                (Some(records), Some(self.prints.attach(invocation, transcript, secrets.clone())))
+                Some(Records::open(job, started, user_initiated)?)
             }
-            None => (None, None),
+            None => None,
         };
         let invocation = self.attempts(job, started, &request, &secrets).await;
         if let Some(Err(error)) = printing.map(Printing::end) {
@@ -195,6 +201,7 @@ impl Engine {
         let plugin = &job.plugin.name;
         let manifest = &job.plugin.manifest;
         let mut attempts: Vec<Attempt> = Vec::new();
+        let mut handler_called = false;
         let mut number = 0;
         loop {
             number += 1;
@@ -206,8 +213,9 @@ impl Engine {
             let request = Request::Attempt(Box::new(request));
             let ending =
                 self.attempt(job.operation, request, manifest.timeout_ms, job.cancel).await;
+            handler_called |= !matches!(ending, Ending::NotStarted);
             let timed_out = matches!(ending, Ending::TimedOut);
-            let mut cancelled = matches!(ending, Ending::Cancelled);
+            let mut cancelled = matches!(ending, Ending::Cancelled | Ending::NotStarted);
             let mut result = result_of(ending, plugin, secrets);
             let now = self.clock.now();
             let status = attempt::classify(&result, cancelled, timed_out);
@@ -249,20 +257,27 @@ impl Engine {
                 attempts,
                 cancelled,
                 timed_out,
+                handler_called,
             };
         }
     }
 
     /// Imports the handler; the error is what a reader sees.
-    async fn load_handler(&self, job: &Job<'_>, module: &PluginModule) -> Result<(), JsString> {
-        let request = Request::LoadHandler { plugin: module.clone() };
+    async fn load_handler(
+        &self,
+        job: &Job<'_>,
+        module: &PluginModule,
+        invocation: u64,
+    ) -> Result<(), JsString> {
+        let (plugin, capture) = (module.clone(), job.artifact.is_some());
+        let request = Request::LoadHandler { plugin, invocation, capture };
         match self.attempt(job.operation, request, job.plugin.manifest.timeout_ms, job.cancel).await
         {
             Ending::Answered(Ok(_)) => Ok(()),
-            Ending::Answered(Err(thrown)) => Err(thrown.message),
+            Ending::Answered(Err(failure)) => Err(failure.message().clone()),
             Ending::TimedOut => Err("the handler did not load within its timeout".into()),
             // The attempt that follows meets the same cancellation and records it.
-            Ending::Cancelled => Ok(()),
+            Ending::Cancelled | Ending::NotStarted => Ok(()),
         }
     }
 
@@ -293,6 +308,7 @@ impl Engine {
             retried: false,
             cancelled: false,
             timed_out: false,
+            handler_called: false,
         }
     }
 
