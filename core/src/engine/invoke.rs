@@ -1,27 +1,25 @@
 //! One invocation: modules, config, secrets, capabilities, attempts, records, in this order.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Instant;
-use crate::decide::retention::ARTIFACTS_KEPT;
 use crate::decide::{attempt, capability, retry};
 use crate::error::Result;
 use crate::home::runs::Transcript;
-use crate::home::{Environment, Paths, config, events, runs};
+use crate::home::{Environment, Paths, config, events};
 use crate::json::{JsString, Map, Record, Value};
 use crate::schema::config::{ConfigFault, resolve};
 use crate::schema::engine_state::PluginRun;
 use crate::schema::event;
 use crate::schema::redact::redact_text;
-use crate::schema::run_artifact::{ArtifactStatus, Attempt, AttemptStatus, RunArtifact};
+use crate::schema::run_artifact::{Attempt, AttemptStatus};
 use crate::schema::skill_result::{ErrorCode, SkillResult};
 
 use super::attempt::{duration, result_of, runtime_failure};
 use super::prints::Printing;
+use super::records::Records;
 use super::{
     AttemptRequest, Ending, Engine, InvokeOptions, LoadedPlugin, Notice, PluginModule, Request,
     Witness, random_sample,
@@ -325,71 +323,6 @@ impl Engine {
             let text = format!("{error}: the retry notice of `{plugin}` is lost");
             self.host.notify(job.operation, Notice::Warning { text });
         }
-    }
-}
-
-/// Bounds how many invocations of one plugin are open at once.
-#[derive(Default)]
-pub(super) struct Parallelism {
-    gates: std::sync::Mutex<std::collections::HashMap<PathBuf, (usize, Arc<Semaphore>)>>,
-}
-
-impl Parallelism {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fn gate(&self, directory: &Path, bound: f64) -> Arc<Semaphore> {
-        let bound = bound.clamp(1.0, 65_536.0) as usize;
-        let mut gates = self.gates.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let entry = gates
-            .entry(directory.to_owned())
-            .or_insert_with(|| (bound, Arc::new(Semaphore::new(bound))));
-        if entry.0 != bound {
-            // The manifest was edited: invocations that are open keep the old bound.
-            *entry = (bound, Arc::new(Semaphore::new(bound)));
-        }
-        entry.1.clone()
-    }
-}
-
-/// The artifact of a run, written as it goes.
-struct Records {
-    artifact: RunArtifact,
-}
-
-impl Records {
-    /// Writes the artifact as `running`, so that a killed run tells the truth.
-    fn open(job: &Job<'_>, started: Instant, user_initiated: bool) -> Result<Self> {
-        let artifact = RunArtifact {
-            run_id: job.run_id.clone(),
-            plugin: job.plugin.name.clone(),
-            started_at: started.to_iso().into(),
-            completed_at: None,
-            status: ArtifactStatus::Running,
-            summary: JsString::new(),
-            user_initiated,
-            attempts: Vec::new(),
-            final_error: None,
-            cancelled: false,
-            timed_out: false,
-            retried: false,
-        };
-        runs::write_artifact(job.paths, &artifact)?;
-        Ok(Self { artifact })
-    }
-
-    fn close(mut self, job: &Job<'_>, invocation: &Invocation, now: Instant) -> Result<()> {
-        let artifact = &mut self.artifact;
-        artifact.completed_at = Some(now.to_iso().into());
-        artifact.status =
-            attempt::run_status(invocation.cancelled, invocation.timed_out, &invocation.result);
-        artifact.summary = invocation.result.summary.clone();
-        artifact.attempts = invocation.attempts.clone();
-        artifact.final_error = invocation.final_error.clone();
-        artifact.cancelled = invocation.cancelled;
-        artifact.timed_out = invocation.timed_out;
-        artifact.retried = invocation.retried;
-        runs::write_artifact(job.paths, artifact)?;
-        runs::trim_plugin_history(job.paths, &artifact.plugin, ARTIFACTS_KEPT);
-        Ok(())
     }
 }
 
