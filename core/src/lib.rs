@@ -4,6 +4,20 @@
 //! the files of a home; [`engine`] says when, in which order and how often; [`cli`] turns verbs into
 //! reports. `docs/architecture.md` shows the whole.
 
+#![forbid(unsafe_code)]
+// No panic crosses a border, and what comes from outside decides neither an index nor an unwrap.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::string_slice,
+        clippy::panic,
+        clippy::unreachable
+    )
+)]
+
 pub mod cli;
 pub mod clock;
 pub mod decide;

@@ -110,8 +110,13 @@ impl Engine {
         let mut facts = Facts::new(run, started, paths, roster, &document, options);
         facts.resumed_from = resumed_from;
         facts.operation = operation;
-        let quiet = quiet::is_quiet(preferences.quiet_hours, started.local_minute());
-        let result = if quiet && !options.force && !options.dry_run {
+        let quiet = quiet::skips_advance(
+            preferences.quiet_hours,
+            started.local_minute(),
+            options.force,
+            options.dry_run,
+        );
+        let result = if quiet {
             self.quiet_pass(&facts)
         } else {
             let journal = if options.dry_run { None } else { Some(self.open_records(&facts)?) };
@@ -139,11 +144,15 @@ impl Engine {
         Ok(result)
     }
 
-    /// Prunes what is too old and writes the opening lines of a pass.
+    /// Writes the opening lines of a pass and prunes what is too old.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotRecorded`] where the event was written and the line was not; any other error
+    /// leaves the home as it was.
     fn open_records(&self, facts: &Facts) -> Result<Journal> {
         let Facts { paths, run_id, started, .. } = facts;
-        runs::prune_run_logs(paths, *started);
-        jsonl::prune(paths, *started);
+        events::append(paths, &[event::run_started(&events::stamp(*started), run_id)])?;
         let line = Line {
             run_id: run_id.clone(),
             level: Level::Info,
@@ -153,8 +162,9 @@ impl Engine {
             elapsed_ms: None,
             detail: None,
         };
-        jsonl::append(paths, &[line], *started)?;
-        events::append(paths, &[event::run_started(&events::stamp(*started), run_id)])?;
+        jsonl::append(paths, &[line], *started).map_err(|error| facts.not_recorded(error))?;
+        runs::prune_run_logs(paths, *started);
+        jsonl::prune(paths, *started);
         Ok(Journal::open(paths, &run_id.to_text()))
     }
 
@@ -208,10 +218,7 @@ impl Engine {
             None
         } else {
             let recorded = pass.record(status, self.clock.now());
-            let path = recorded.map_err(|error| Error::NotRecorded {
-                run_id: facts.run_id.to_text(),
-                source: Box::new(error),
-            })?;
+            let path = recorded.map_err(|error| facts.not_recorded(error))?;
             if let Err(error) = pass.close_journal() {
                 let text = format!("{error}: the next advance removes it");
                 self.host.notify(facts.operation, Notice::Warning { text });
@@ -270,6 +277,10 @@ impl Facts {
     pub(super) fn unloaded(&self) -> impl Iterator<Item = (&JsString, &str)> {
         let both = self.unplaced.iter().chain(&self.roster.failures);
         both.map(|(name, reason)| (name, reason.as_str()))
+    }
+
+    fn not_recorded(&self, error: Error) -> Error {
+        Error::NotRecorded { run_id: self.run_id.to_text(), source: Box::new(error) }
     }
 
     fn has_unloaded(&self) -> bool {

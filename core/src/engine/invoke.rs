@@ -1,27 +1,25 @@
 //! One invocation: modules, config, secrets, capabilities, attempts, records, in this order.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Instant;
-use crate::decide::retention::ARTIFACTS_KEPT;
 use crate::decide::{attempt, capability, retry};
 use crate::error::Result;
 use crate::home::runs::Transcript;
-use crate::home::{Environment, Paths, config, events, runs};
+use crate::home::{Environment, Paths, config, events};
 use crate::json::{JsString, Map, Record, Value};
 use crate::schema::config::{ConfigFault, resolve};
 use crate::schema::engine_state::PluginRun;
 use crate::schema::event;
 use crate::schema::redact::redact_text;
-use crate::schema::run_artifact::{ArtifactStatus, Attempt, AttemptStatus, RunArtifact};
+use crate::schema::run_artifact::{Attempt, AttemptStatus};
 use crate::schema::skill_result::{ErrorCode, SkillResult};
 
 use super::attempt::{duration, result_of, runtime_failure};
 use super::prints::Printing;
+use super::records::Records;
 use super::{
     AttemptRequest, Ending, Engine, InvokeOptions, LoadedPlugin, Notice, PluginModule, Request,
     Witness, random_sample,
@@ -50,6 +48,8 @@ pub struct Invocation {
     pub cancelled: bool,
     /// Whether the runtime's timer ended it.
     pub timed_out: bool,
+    /// Whether the handler was called at all.
+    pub handler_called: bool,
 }
 
 /// Everything one invocation needs to know.
@@ -134,10 +134,18 @@ impl Engine {
         };
         let module = job.plugin.module();
         let variable = |name: &JsString| job.environment.var(name.as_str()?).map(ToOwned::to_owned);
-        if let Err(message) = self.load_handler(job, &module).await {
-            // A module that throws while it loads may quote a credential like any handler.
-            let known: Vec<JsString> =
-                manifest.secrets.iter().filter_map(variable).map(JsString::from).collect();
+        // A module that prints or throws while it loads may quote a credential like any handler.
+        let known: Vec<JsString> =
+            manifest.secrets.iter().filter_map(variable).map(JsString::from).collect();
+        let invocation = self.next_invocation();
+        let printing = match job.artifact {
+            Some(_) => {
+                let transcript = Transcript::open(job.paths, &job.run_id.to_text())?;
+                Some(self.prints.attach(invocation, transcript, known.clone()))
+            }
+            None => None,
+        };
+        if let Err(message) = self.load_handler(job, &module, invocation).await {
             return refuse(ErrorCode::DependencyUnavailable, redact_text(&message, &known));
         }
         let file = config::read(job.paths, plugin)?;
@@ -158,21 +166,17 @@ impl Engine {
         let request = AttemptRequest {
             plugin: module,
             attempt: 1,
-            invocation: self.next_invocation(),
+            invocation,
             manifest: manifest.to_value(),
             args: resolved.args.into(),
             context,
             capture: job.artifact.is_some(),
         };
-        let (records, printing) = match job.artifact {
+        let records = match job.artifact {
             Some(UserInitiated(user_initiated)) => {
-                // First what can be refused without a trace: an artifact that says `running` stays.
-                let transcript = Transcript::open(job.paths, &job.run_id.to_text())?;
-                let records = Records::open(job, started, user_initiated)?;
-                let invocation = request.invocation;
-                (Some(records), Some(self.prints.attach(invocation, transcript, secrets.clone())))
+                Some(Records::open(job, started, user_initiated)?)
             }
-            None => (None, None),
+            None => None,
         };
         let invocation = self.attempts(job, started, &request, &secrets).await;
         if let Some(Err(error)) = printing.map(Printing::end) {
@@ -195,6 +199,7 @@ impl Engine {
         let plugin = &job.plugin.name;
         let manifest = &job.plugin.manifest;
         let mut attempts: Vec<Attempt> = Vec::new();
+        let mut handler_called = false;
         let mut number = 0;
         loop {
             number += 1;
@@ -206,8 +211,9 @@ impl Engine {
             let request = Request::Attempt(Box::new(request));
             let ending =
                 self.attempt(job.operation, request, manifest.timeout_ms, job.cancel).await;
+            handler_called |= !matches!(ending, Ending::NotStarted);
             let timed_out = matches!(ending, Ending::TimedOut);
-            let mut cancelled = matches!(ending, Ending::Cancelled);
+            let mut cancelled = matches!(ending, Ending::Cancelled | Ending::NotStarted);
             let mut result = result_of(ending, plugin, secrets);
             let now = self.clock.now();
             let status = attempt::classify(&result, cancelled, timed_out);
@@ -249,20 +255,27 @@ impl Engine {
                 attempts,
                 cancelled,
                 timed_out,
+                handler_called,
             };
         }
     }
 
     /// Imports the handler; the error is what a reader sees.
-    async fn load_handler(&self, job: &Job<'_>, module: &PluginModule) -> Result<(), JsString> {
-        let request = Request::LoadHandler { plugin: module.clone() };
+    async fn load_handler(
+        &self,
+        job: &Job<'_>,
+        module: &PluginModule,
+        invocation: u64,
+    ) -> Result<(), JsString> {
+        let (plugin, capture) = (module.clone(), job.artifact.is_some());
+        let request = Request::LoadHandler { plugin, invocation, capture };
         match self.attempt(job.operation, request, job.plugin.manifest.timeout_ms, job.cancel).await
         {
             Ending::Answered(Ok(_)) => Ok(()),
-            Ending::Answered(Err(thrown)) => Err(thrown.message),
+            Ending::Answered(Err(failure)) => Err(failure.message().clone()),
             Ending::TimedOut => Err("the handler did not load within its timeout".into()),
             // The attempt that follows meets the same cancellation and records it.
-            Ending::Cancelled => Ok(()),
+            Ending::Cancelled | Ending::NotStarted => Ok(()),
         }
     }
 
@@ -293,6 +306,7 @@ impl Engine {
             retried: false,
             cancelled: false,
             timed_out: false,
+            handler_called: false,
         }
     }
 
@@ -309,71 +323,6 @@ impl Engine {
             let text = format!("{error}: the retry notice of `{plugin}` is lost");
             self.host.notify(job.operation, Notice::Warning { text });
         }
-    }
-}
-
-/// Bounds how many invocations of one plugin are open at once.
-#[derive(Default)]
-pub(super) struct Parallelism {
-    gates: std::sync::Mutex<std::collections::HashMap<PathBuf, (usize, Arc<Semaphore>)>>,
-}
-
-impl Parallelism {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fn gate(&self, directory: &Path, bound: f64) -> Arc<Semaphore> {
-        let bound = bound.clamp(1.0, 65_536.0) as usize;
-        let mut gates = self.gates.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let entry = gates
-            .entry(directory.to_owned())
-            .or_insert_with(|| (bound, Arc::new(Semaphore::new(bound))));
-        if entry.0 != bound {
-            // The manifest was edited: invocations that are open keep the old bound.
-            *entry = (bound, Arc::new(Semaphore::new(bound)));
-        }
-        entry.1.clone()
-    }
-}
-
-/// The artifact of a run, written as it goes.
-struct Records {
-    artifact: RunArtifact,
-}
-
-impl Records {
-    /// Writes the artifact as `running`, so that a killed run tells the truth.
-    fn open(job: &Job<'_>, started: Instant, user_initiated: bool) -> Result<Self> {
-        let artifact = RunArtifact {
-            run_id: job.run_id.clone(),
-            plugin: job.plugin.name.clone(),
-            started_at: started.to_iso().into(),
-            completed_at: None,
-            status: ArtifactStatus::Running,
-            summary: JsString::new(),
-            user_initiated,
-            attempts: Vec::new(),
-            final_error: None,
-            cancelled: false,
-            timed_out: false,
-            retried: false,
-        };
-        runs::write_artifact(job.paths, &artifact)?;
-        Ok(Self { artifact })
-    }
-
-    fn close(mut self, job: &Job<'_>, invocation: &Invocation, now: Instant) -> Result<()> {
-        let artifact = &mut self.artifact;
-        artifact.completed_at = Some(now.to_iso().into());
-        artifact.status =
-            attempt::run_status(invocation.cancelled, invocation.timed_out, &invocation.result);
-        artifact.summary = invocation.result.summary.clone();
-        artifact.attempts = invocation.attempts.clone();
-        artifact.final_error = invocation.final_error.clone();
-        artifact.cancelled = invocation.cancelled;
-        artifact.timed_out = invocation.timed_out;
-        artifact.retried = invocation.retried;
-        runs::write_artifact(job.paths, artifact)?;
-        runs::trim_plugin_history(job.paths, &artifact.plugin, ARTIFACTS_KEPT);
-        Ok(())
     }
 }
 

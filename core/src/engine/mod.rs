@@ -7,9 +7,11 @@ mod exit;
 mod host;
 mod invoke;
 mod options;
+mod parallelism;
 mod pass;
 mod plugin_run;
 mod prints;
+mod records;
 mod roster;
 mod time;
 mod wire;
@@ -61,7 +63,7 @@ pub struct Engine {
     clock: Clock,
     calls: calls::Calls,
     prints: prints::Prints,
-    parallelism: invoke::Parallelism,
+    parallelism: parallelism::Parallelism,
     active: exit::Active,
     invocations: AtomicU64,
 }
@@ -79,7 +81,7 @@ impl Engine {
             host,
             clock,
             prints: prints::Prints::default(),
-            parallelism: invoke::Parallelism::default(),
+            parallelism: parallelism::Parallelism::default(),
             active: exit::Active::default(),
             invocations: AtomicU64::new(0),
         })

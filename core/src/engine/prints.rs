@@ -24,6 +24,9 @@ struct Recording {
     /// Text that is not written yet, because a secret may end in text still to come. In pieces, as
     /// it came: joining at each piece would cost the square of a long line.
     held: Vec<JsString>,
+    /// Whether the first attempt has begun. What a module printed while it was evaluated waits for
+    /// that: a run that never gets there leaves no transcript.
+    begun: bool,
 }
 
 /// A recording in progress.
@@ -46,7 +49,7 @@ impl Prints {
     ) -> Printing<'_> {
         let whole = secrets.iter().any(|secret| secret.as_bytes().contains(&b'\n'));
         let (fault, held) = (None, Vec::new());
-        let recording = Recording { transcript, fault, secrets, whole, held };
+        let recording = Recording { transcript, fault, secrets, whole, held, begun: false };
         self.with(|open| open.insert(invocation, recording));
         Printing { prints: self, invocation }
     }
@@ -55,7 +58,10 @@ impl Prints {
     pub(super) fn begin_attempt(&self, invocation: u64, attempt: u32) {
         self.with(|open| {
             if let Some(recording) = open.get_mut(&invocation) {
-                recording.flush();
+                if recording.begun {
+                    recording.flush();
+                }
+                recording.begun = true;
                 let begun = recording.transcript.begin_attempt(attempt);
                 recording.keep(begun);
             }
@@ -80,7 +86,9 @@ impl Printing<'_> {
 
     fn stop(&self) -> Option<Error> {
         let mut recording = self.prints.with(|open| open.remove(&self.invocation))?;
-        recording.flush();
+        if recording.begun {
+            recording.flush();
+        }
         recording.fault
     }
 }
@@ -95,7 +103,7 @@ impl Drop for Printing<'_> {
 impl Recording {
     fn print(&mut self, text: &JsString) {
         self.held.push(text.clone());
-        if self.whole || !text.as_bytes().contains(&b'\n') {
+        if self.whole || !self.begun || !text.as_bytes().contains(&b'\n') {
             return;
         }
         let held = self.take_held();

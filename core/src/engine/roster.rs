@@ -196,7 +196,7 @@ impl Engine {
         };
         let exported = match answer {
             Some(Ok(answer)) => exported_manifest(&answer, &name)?,
-            Some(Err(failure)) => return Err(failure.message.to_text()),
+            Some(Err(failure)) => return Err(failure.message().to_text()),
             None => return Err("the plugin host gave no answer".into()),
         };
         validated(candidate, &exported)

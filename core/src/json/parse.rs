@@ -39,15 +39,12 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn error(&self) -> ParseError {
-        let mut at = self.at.min(self.text.len());
-        while !self.text.is_char_boundary(at) {
-            at -= 1;
-        }
-        let before = &self.text[..at];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let at = self.text.floor_char_boundary(self.at);
+        let before = self.text.get(..at).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
         ParseError {
             line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
+            column: line.chars().count() + 1,
         }
     }
 
@@ -152,7 +149,7 @@ impl Reader<'_> {
     }
 
     fn word(&mut self, word: &str, value: Value) -> Option<Value> {
-        self.bytes[self.at..].starts_with(word.as_bytes()).then(|| {
+        self.bytes.get(self.at..)?.starts_with(word.as_bytes()).then(|| {
             self.at += word.len();
             value
         })
@@ -187,7 +184,7 @@ impl Reader<'_> {
             }
             self.digits()?;
         }
-        self.text[start..self.at].parse().ok()
+        self.text.get(start..self.at)?.parse().ok()
     }
 
     /// Reads a string whose opening quote is the next byte.
@@ -202,7 +199,7 @@ impl Reader<'_> {
                 b'"' | b'\\' => {
                     if self.at > run {
                         flush(&mut out, &mut high);
-                        out.extend_from_slice(&self.bytes[run..self.at]);
+                        out.extend_from_slice(self.bytes.get(run..self.at)?);
                     }
                     if byte == b'"' {
                         flush(&mut out, &mut high);

@@ -105,28 +105,27 @@ fn push_quoted(out: &mut String, text: &JsString) {
 }
 
 fn push_escaped(out: &mut String, text: &str) {
-    let mut written = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let short = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            0x08 => "\\b",
-            b'\t' => "\\t",
-            b'\n' => "\\n",
-            0x0c => "\\f",
-            b'\r' => "\\r",
-            0..=0x1f => "",
-            _ => continue,
-        };
-        out.push_str(&text[written..at]);
-        written = at + 1;
-        if short.is_empty() {
-            push_unit(out, byte.into());
-        } else {
-            out.push_str(short);
+    let mut rest = text;
+    // What needs an escape is ASCII, so each cut lies between characters.
+    while let Some((plain, tail)) = rest
+        .find(|c: char| c < ' ' || c == '"' || c == '\\')
+        .and_then(|at| rest.split_at_checked(at))
+    {
+        out.push_str(plain);
+        let mut chars = tail.chars();
+        match chars.next().unwrap_or_default() {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\u{8}' => out.push_str("\\b"),
+            '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\u{c}' => out.push_str("\\f"),
+            '\r' => out.push_str("\\r"),
+            control => push_unit(out, u16::try_from(u32::from(control)).unwrap_or_default()),
         }
+        rest = chars.as_str();
     }
-    out.push_str(&text[written..]);
+    out.push_str(rest);
 }
 
 fn push_unit(out: &mut String, unit: u16) {

@@ -1,5 +1,10 @@
 //! Takes declared credentials out of whatever a plugin said, before anything reads or keeps it.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "positions come from the search itself, never from the text"
+)]
+
 use crate::json::{JsString, Value};
 
 /// What stands in place of a credential.

@@ -75,9 +75,9 @@ impl Host for FakeHost {
                 let rows: Vec<Value> = rows.collect();
                 engine.complete(id, Ok(rows.into()));
             }
-            Request::LoadHandler { plugin } => {
+            Request::LoadHandler { plugin, .. } => {
                 let thrown = self.unloadable.lock().unwrap().get(&plugin.name.to_text()).cloned();
-                let failed = |message: String| HostFailure { message: message.into() };
+                let failed = |message: String| HostFailure::Threw(message.into());
                 engine.complete(id, thrown.map_or(Ok(Value::Null), |text| Err(failed(text))));
             }
             Request::Attempt(request) => {
@@ -90,7 +90,7 @@ impl Host for FakeHost {
                 let answer = handler(call);
                 tokio::spawn(async move {
                     let answer = answer.await;
-                    let failed = |message: String| HostFailure { message: message.into() };
+                    let failed = |message: String| HostFailure::Threw(message.into());
                     engine.complete(id, answer.map_err(failed));
                 });
             }

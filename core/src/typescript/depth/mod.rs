@@ -5,6 +5,8 @@
 //! Within one pair of brackets, operators and keywords nest until a comma or a semicolon ends the
 //! expression or the statement; an `else` or `while` may continue any statement in front of it.
 
+#![expect(clippy::indexing_slicing, reason = "positions come from the scan itself")]
+
 #[cfg(test)]
 mod tests;
 
