@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use warpline_core::engine::{Engine, HostFailure};
-use warpline_core::json::{JsString, parse};
+use warpline_core::json::{Value, parse};
 
 use crate::guard::guarded;
 use crate::host::{HostMessage, PythonHost};
@@ -97,14 +97,22 @@ impl NativeEngine {
         })
     }
 
-    /// Answers a started call: a value as JSON, or the text of what was raised as a JSON string.
-    fn complete(&self, call: u64, ok: bool, json: String) -> PyResult<()> {
+    /// Answers a started call with JSON: a `value`, the text of what `raised`, or the text that says
+    /// why what was returned has `no_json` form.
+    fn complete(&self, call: u64, outcome: &str, json: String) -> PyResult<()> {
         guarded(|| {
             let engine = self.parts()?.engine.clone();
+            let outcome = match outcome {
+                "value" => Outcome::Value,
+                "raised" => Outcome::Raised,
+                "no_json" => Outcome::NoJson,
+                _ => return Err(PyValueError::new_err("a call ends by no such outcome")),
+            };
             if json.len() > LARGE {
-                process::runtime()?.spawn_blocking(move || complete(&engine, call, ok, &json));
+                let runtime = process::runtime()?;
+                runtime.spawn_blocking(move || complete(&engine, call, outcome, &json));
             } else {
-                complete(&engine, call, ok, &json);
+                complete(&engine, call, outcome, &json);
             }
             Ok(())
         })
@@ -120,11 +128,12 @@ impl NativeEngine {
         })
     }
 
-    /// Begins an operation under a number of the caller's choice, which must not be in use. What it
-    /// is refused for comes from `wait`.
+    /// Begins an operation under a number of the caller's choice, which must not be in use. `aborted`
+    /// says that its caller's signal is set already. What it is refused for comes from `wait`.
     fn begin(
         &self,
         operation: u64,
+        aborted: bool,
         kind: &str,
         environment_json: &str,
         request_json: &str,
@@ -138,6 +147,9 @@ impl NativeEngine {
             let task = Task::read(kind, &value(request_json)?);
             let number = operation;
             let operation = Operation::new();
+            if aborted {
+                operation.cancel.cancel();
+            }
             if !host.enter(number, &operation) {
                 return Err(PyValueError::new_err(format!(
                     "operation {number} is running already"
@@ -209,11 +221,20 @@ impl NativeEngine {
     }
 }
 
-fn complete(engine: &Engine, call: u64, ok: bool, json: &str) {
-    let answer = match (parse(json), ok) {
-        (Ok(value), true) => Ok(value),
-        (Ok(value), false) => Err(value.as_string().cloned().unwrap_or_default()),
-        (Err(fault), _) => Err(JsString::from(fault.to_string())),
+#[derive(Clone, Copy)]
+enum Outcome {
+    Value,
+    Raised,
+    NoJson,
+}
+
+fn complete(engine: &Engine, call: u64, outcome: Outcome, json: &str) {
+    let text = |value: Value| value.as_string().cloned().unwrap_or_default();
+    let completion = match (outcome, parse(json)) {
+        (Outcome::Value, Ok(value)) => Ok(value),
+        (Outcome::Raised, Ok(value)) => Err(HostFailure::Threw(text(value))),
+        (Outcome::NoJson, Ok(value)) => Err(HostFailure::NoJson(text(value))),
+        (_, Err(fault)) => Err(HostFailure::NoJson(fault.to_string().into())),
     };
-    engine.complete(call, answer.map_err(|message: JsString| HostFailure { message }));
+    engine.complete(call, completion);
 }

@@ -123,9 +123,9 @@ def run_operation(
     number = next(_numbers)
     _contexts[number] = copy_context()
     raised: Optional[BaseException] = None
-    cancelled = False
     try:
-        engine.begin(number, kind, environment, request_json)
+        cancelled = signal is not None and signal.is_set()
+        engine.begin(number, cancelled, kind, environment, request_json)
         while True:
             try:
                 if signal is not None and not cancelled and signal.is_set():

@@ -146,6 +146,16 @@ def test_a_signal_that_is_set_interrupts_and_what_finished_is_recorded(home: Hom
         warpline.run_advance(signal=object())  # type: ignore[arg-type]
 
 
+def test_a_signal_that_is_set_before_the_start_cancels_the_first_attempt(home: Home) -> None:
+    home.plugin("p", "def handler(*_):\n    raise AssertionError('it was started')\n")
+    stop = threading.Event()
+    stop.set()
+    invocation = warpline.invoke_plugin("p", witness=MANUAL, signal=stop)
+    assert invocation.cancelled and invocation.attempt_count == 1
+    assert invocation.final_error == "cancelled"
+    assert warpline.run_advance(signal=stop).status == "interrupted"
+
+
 def test_a_dry_run_writes_nothing(home: Home) -> None:
     home.plugin("p")
     home.plugin("effects", side_effects=["modifies_file"])

@@ -70,7 +70,7 @@ def test_prints_of_plugins_go_to_stderr_and_into_the_transcript(
         assert line in err, err
     transcript = (home.path / "runs" / "r.log").read_text()
     assert transcript == (
-        "=== Attempt 1 ===\nprinted\nwritten\nbytes é\nkept [redacted]\nto stderr\n"
+        "=== Attempt 1 ===\nat import\nprinted\nwritten\nbytes é\nkept [redacted]\nto stderr\n"
     )
 
 

@@ -60,6 +60,8 @@ def handler(*_):
 """,
     )
     assert invocation.result["status"] == "failed"
+    assert invocation.result["errors"][0]["code"] == "parse_error"
+    assert "the handler's result has no JSON form: " in (invocation.final_error or "")
     assert said in (invocation.final_error or ""), invocation.final_error
 
 

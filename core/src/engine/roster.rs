@@ -112,8 +112,7 @@ impl Engine {
                 loaded.extend(named(&mut names, import));
             }
             let (engine, name, cancel) = (self.clone(), candidate.name.clone(), cancel.clone());
-            let import =
-                async move { engine.import_manifest(candidate, operation, &cancel).await };
+            let import = async move { engine.import_manifest(candidate, operation, &cancel).await };
             let task = imports.spawn(import);
             names.insert(task.id(), name);
         }

@@ -7,7 +7,7 @@ import inspect
 import json
 import threading
 from contextvars import Context
-from typing import Any, Awaitable, Callable, Optional
+from typing import Any, Awaitable, Callable, Literal, Optional
 
 from .._native import NativeEngine
 from .ambient import restore_after, watch_process
@@ -16,7 +16,7 @@ from .modules import import_plugin_file
 from .plugin_call import PluginCall, enter
 from .prints import divert_prints
 from .signal import Signal
-from .text import json_of, text_of_raised
+from .text import NotJsonError, json_of, text_of_raised
 from .threads import DaemonExecutor, DaemonThreads
 
 #: Gives the context that the caller of an operation began it in.
@@ -94,7 +94,7 @@ class PythonHost:
             rows = ",".join(self._manifest(call, plugin) for plugin in request["plugins"])
             self._succeed(call, f"[{rows}]")
         elif kind == "handler":
-            self._run(call, request["plugin"], None, lambda: _handler(request["plugin"]))
+            self._run(call, request, lambda: _handler(request["plugin"]))
             self._succeed(call, "null")
         else:
             self._attempt(call, request)
@@ -102,12 +102,12 @@ class PythonHost:
     def _run(
         self,
         call: _Call,
-        plugin: dict[str, str],
-        capture: Optional[Callable[[str], None]],
+        request: dict[str, Any],
         code: Callable[[], Any],
     ) -> Any:
-        """Runs plugin code in the present context."""
-        running = PluginCall(plugin["name"], capture)
+        """Runs plugin code in the present context; `request` has `plugin`, and `invocation` and
+        `capture` where what it prints may be wanted."""
+        running = PluginCall(request["plugin"]["name"], self._capture(request))
         enter(running)
         call.running = running
         if call.signal.aborted:
@@ -121,14 +121,28 @@ class PythonHost:
         """One row of the answer: an error of one manifest is not an error of the others."""
         name = json_of(plugin["name"])
         try:
-            manifest = self._run(call, plugin, None, lambda: json_of(_manifest(plugin)))
+            manifest = self._run(call, {"plugin": plugin}, lambda: json_of(_manifest(plugin)))
             return f'{{"plugin":{name},"manifest":{manifest}}}'
         except BaseException as error:  # plugin code can raise anything
             text = json_of(text_of_raised(error, plugin["directory"]))
             return f'{{"plugin":{name},"error":{text}}}'
 
     def _attempt(self, call: _Call, request: dict[str, Any]) -> None:
-        plugin = request["plugin"]
+        def code() -> None:
+            handler = _handler(request["plugin"])
+            capabilities = mint(request["context"])
+            result = handler(request["manifest"], request["args"], call.signal, capabilities)
+            if inspect.isawaitable(result):
+                asyncio.run(self._finish(call, result))
+            else:
+                self._answer(call, result)
+
+        self._run(call, request, code)
+
+    def _capture(self, request: dict[str, Any]) -> Optional[Callable[[str], None]]:
+        """Where what is printed goes beside standard error, if anywhere."""
+        if not request.get("capture"):
+            return None
         invocation = request["invocation"]
 
         def capture(text: str) -> None:
@@ -137,16 +151,7 @@ class PythonHost:
             except RuntimeError:
                 pass  # a child that plugin code forked has no transcript
 
-        def code() -> None:
-            handler = _handler(plugin)
-            capabilities = mint(request["context"])
-            result = handler(request["manifest"], request["args"], call.signal, capabilities)
-            if inspect.isawaitable(result):
-                asyncio.run(self._finish(call, result))
-            else:
-                self._succeed(call, json_of(result))
-
-        self._run(call, plugin, capture if request["capture"] else None, code)
+        return capture
 
     async def _finish(self, call: _Call, result: Awaitable[object]) -> None:
         """Awaits what an async handler returned; an abort cancels it where it awaits."""
@@ -163,24 +168,37 @@ class PythonHost:
 
         call.signal._on_abort(cancel)
         # Answered here: closing the loop may take longer than the handler's work.
-        self._succeed(call, json_of(await result))
+        self._answer(call, await result)
 
     def _take(self, call: _Call) -> bool:
         """Whether the engine still waits for this call; it is answered once."""
         with self._lock:
             return self._open.pop(call.number, None) is not None
 
+    def _answer(self, call: _Call, result: object) -> None:
+        """Answers with what a handler returned. Writing it runs its code where it has methods."""
+        try:
+            text = json_of(result)
+        except BaseException as error:
+            said = str(error) if isinstance(error, NotJsonError) else text_of_raised(error)
+            why = f"the handler's result has no JSON form: {said}"
+            self._complete(call, "no_json", json_of(why))
+        else:
+            self._complete(call, "value", text)
+
     def _succeed(self, call: _Call, json_text: str) -> None:
-        if call.running is not None:
-            self._end(call.running)
-        if self._take(call):
-            self._engine.complete(call.number, True, json_text)
+        self._complete(call, "value", json_text)
 
     def _fail(self, call: _Call, text: str) -> None:
+        self._complete(call, "raised", json_of(text))
+
+    def _complete(
+        self, call: _Call, outcome: Literal["value", "raised", "no_json"], json_text: str
+    ) -> None:
         if call.running is not None:
             self._end(call.running)
         if self._take(call):
-            self._engine.complete(call.number, False, json_of(text))
+            self._engine.complete(call.number, outcome, json_text)
 
     def _end(self, running: PluginCall) -> None:
         if running.over:
