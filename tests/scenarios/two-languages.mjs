@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test'
 import { account, environment, hosts, npmDir, run } from '../support.mjs'
 import { homeLeft, settle } from './home-left.mjs'
 
+const readings = (name) => join(npmDir, 'examples', 'test', 'fixtures', `proc-${name}`)
 const steps = [
   ['plan'],
   ['plan', '--json'],
@@ -20,7 +21,8 @@ const steps = [
   ['approve', 'incident-note'],
   ['advance', '--profile', 'daily'],
   ['plan', '--profile', 'weekly', '--json'],
-  ['run', 'host-metrics', 'now', '--input', 'source=/nowhere'],
+  // One file is not there: with several, the one that is named is the one whose reading ended first.
+  ['run', 'host-metrics', 'now', '--input', `source=${readings('incomplete')}`],
   ['run', 'daily-digest', 'now', '--json'],
   ['approve', 'nobody'],
   ['revoke'],
@@ -54,7 +56,7 @@ async function outcome({ plugins, command, args, extra }) {
     filter: (path) => !path.endsWith('__pycache__'),
   })
   await mkdir(join(home, 'config'))
-  const source = join(npmDir, 'examples', 'test', 'fixtures', 'proc-busy')
+  const source = readings('busy')
   await writeFile(join(home, 'config', 'host-metrics.json'), JSON.stringify({ source }))
   const said = []
   for (const step of steps) {
