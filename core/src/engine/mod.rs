@@ -92,6 +92,12 @@ impl Engine {
         self.calls.complete(call, completion);
     }
 
+    /// Asks whether plugin code may run for a call, right before it does: its time counts from here.
+    /// `false` means that nobody waits any more, and that the code must not run.
+    pub fn begin(&self, call: CallId) -> bool {
+        self.calls.begin(call)
+    }
+
     /// Takes what plugin code printed during an invocation whose request asked for it.
     pub fn print(&self, invocation: u64, text: &JsString) {
         self.prints.print(invocation, text);

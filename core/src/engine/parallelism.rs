@@ -28,4 +28,3 @@ impl Parallelism {
         entry.1.clone()
     }
 }
-

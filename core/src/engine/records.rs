@@ -38,7 +38,12 @@ impl Records {
     }
 
     /// Writes how the run ended, and lets go of what is too old.
-    pub(super) fn close(mut self, job: &Job<'_>, invocation: &Invocation, now: Instant) -> Result<()> {
+    pub(super) fn close(
+        mut self,
+        job: &Job<'_>,
+        invocation: &Invocation,
+        now: Instant,
+    ) -> Result<()> {
         let artifact = &mut self.artifact;
         artifact.completed_at = Some(now.to_iso().into());
         artifact.status =
@@ -54,4 +59,3 @@ impl Records {
         Ok(())
     }
 }
-

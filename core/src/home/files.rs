@@ -38,16 +38,21 @@ pub fn read_text(path: &Path) -> Result<Option<String>> {
 }
 
 /// Reads a file whatever is in it; otherwise like [`read_text`].
-pub(crate) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
+pub(super) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
+    read_start(path, u64::MAX)
+}
+
+/// Reads at most the first `limit` bytes of a file; otherwise like [`read_bytes`].
+pub(super) fn read_start(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     let opened = OpenOptions::new().read(true).custom_flags(flags(OFlags::NONBLOCK)).open(path);
-    let mut file = match opened {
+    let file = match opened {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound && !is_link(path) => return Ok(None),
         Err(error) => return Err(Error::file("read", path)(error)),
     };
     let mut bytes = Vec::new();
     require_regular(&file)
-        .and_then(|()| file.read_to_end(&mut bytes))
+        .and_then(|()| file.take(limit).read_to_end(&mut bytes))
         .map_err(Error::file("read", path))?;
     Ok(Some(bytes))
 }

@@ -13,8 +13,13 @@ use crate::error::{Error, Result};
 use crate::json::JsString;
 use crate::schema::prototype::is_prototype_member;
 
+use super::files;
+
 /// What a plugin's directory must hold.
 const MANIFEST: &str = "manifest.ts";
+
+/// What is read of a module: one byte more than the eraser takes.
+const MODULE_CAP: u64 = 16 * 1024 * 1024 + 1;
 
 /// How many entries of one plugin a revision looks at.
 const REVISION_CAP: usize = 20_000;
@@ -87,6 +92,17 @@ fn candidate(entry: &DirEntry) -> Result<Candidate, String> {
         }
         Err(error) => Err(unreadable(MANIFEST, &error)),
     }
+}
+
+/// The bytes of a plugin's module; `None` where there is no such file.
+///
+/// No more is read than one byte beyond what a module may have, so that an endless file ends.
+///
+/// # Errors
+///
+/// [`Error::File`] for what is no regular file, a pipe or a device for one, or cannot be read.
+pub fn module_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
+    files::read_start(path, MODULE_CAP)
 }
 
 /// A text that changes whenever a file below `directory` is added, removed or written.

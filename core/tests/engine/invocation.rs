@@ -390,3 +390,18 @@ async fn a_transcript_that_cannot_be_written_leaves_no_artifact_that_says_runnin
     assert!(!fleet.paths.runs_dir.join("r1.json").exists());
     assert!(fleet.started().is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_plugin_that_a_busy_host_never_reaches_is_not_recorded_as_run() {
+    let fleet = Fleet::new();
+    fleet.grant(r#""*""#, 20);
+    fleet.plugin("unreached", r#""side_effects":["writes_db"],"timeout_ms":10"#, |_| async {
+        ok("never", "")
+    });
+    let before = tokio::time::Instant::now();
+    let result = fleet.advance().await;
+    assert_eq!(before.elapsed().as_secs(), 60, "its own time does not run before it does");
+    assert!(result.plugin_entries[0].result_summary.to_text().contains("not called"));
+    assert!(fleet.state().get("plugin_runs").unwrap().get("unreached").is_none());
+    assert!(!fleet.engine.begin(2), "what was given up may not begin any more");
+}
