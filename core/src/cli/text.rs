@@ -2,6 +2,7 @@
 
 use crate::clock::Instant;
 use crate::json::JsString;
+use crate::schema::manifest::SideEffect;
 
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
@@ -62,6 +63,14 @@ pub fn span(ms: i64) -> String {
 pub fn ago(then: &JsString, now: Instant) -> Option<String> {
     let age = now.since(Instant::parse(then.as_str()?)?);
     Some(if age < MINUTE_MS { "just now".to_owned() } else { format!("{} ago", span(age)) })
+}
+
+/// Declared effects in their own order: what stands beside every question to a person.
+pub fn effects(effects: &[SideEffect]) -> String {
+    if effects.is_empty() {
+        return "none".to_owned();
+    }
+    effects.iter().map(|effect| effect.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// A count with its noun: `1 plugin`, `2 plugins`.
