@@ -20,6 +20,8 @@
 
 mod denials;
 mod parked;
+#[cfg(test)]
+mod races;
 
 pub use crate::decide::denial::Denied;
 pub use crate::decide::gate::Answer;
