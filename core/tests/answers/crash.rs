@@ -55,10 +55,11 @@ fn advance(directory: &Path, pass: &'static str) {
     let directory = directory.to_owned();
     let options = AdvanceOptions { concurrency: Some(3), ..AdvanceOptions::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let passed =
-        runtime.expect("a runtime").block_on(home.advance(Clock::System, options, move |plugin| {
-            Effects(directory.clone()).fire(plugin, pass)
-        }));
+    let passed = runtime.expect("a runtime").block_on(home.advance(
+        Clock::System,
+        options,
+        move |attempt| Effects(directory.clone()).fire(attempt.plugin.name.to_text(), pass),
+    ));
     passed.expect("the advance returns");
 }
 

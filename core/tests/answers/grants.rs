@@ -42,8 +42,12 @@ async fn an_advance_leaves_the_grant_file_as_it_is_to_the_byte_and_the_clock() {
     for force in [false, true] {
         let options = AdvanceOptions { force, ..AdvanceOptions::default() };
         let clock = Clock::starting_at(at(NOW));
-        let pass = home.advance(clock, options, |plugin| async move {
-            if plugin == "fails" { warpline_core::json::Value::Null } else { done("a.md") }
+        let pass = home.advance(clock, options, |attempt| async move {
+            if attempt.plugin.name == "fails" {
+                warpline_core::json::Value::Null
+            } else {
+                done("a.md")
+            }
         });
         let states = pass.await.expect("it returns").plugin_states;
         let expected = [

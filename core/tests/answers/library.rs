@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use warpline_core::answers::{
-    Answer, Denied, Named, Parked, Removed, apply, deny, remove_denials, write_grant,
+    Answer, Denied, Named, Parked, Removed, apply, complete_task, defer_task, deny, remove_denials,
+    write_grant,
 };
 
+use warpline_core::decide::tasks;
 use warpline_core::engine::{AdvanceOptions, AdvanceResult, Clock, PluginState};
 use warpline_core::home::{events, state};
-use warpline_core::json::{JsString, Value};
-use warpline_core::schema::engine_state::RunStatus;
+use warpline_core::json::JsString;
+use warpline_core::schema::engine_state::{RunStatus, TaskSeverity};
+use warpline_core::schema::event::EventType;
 use warpline_core::schema::grant::Scopes;
 use warpline_core::schema::manifest::Manifest;
 use warpline_core::schema::run_log::EntryStatus;
@@ -156,7 +159,7 @@ async fn a_no_answers_one_proposal_and_the_returning_question_says_so() {
     let Denied::Recorded { denial, discarded } = fixture.refuse(LATER) else {
         panic!("it is recorded")
     };
-    assert_eq!(discarded, [first.run_id.clone()]);
+    assert_eq!(discarded, std::slice::from_ref(&first.run_id));
     let reason = format!("the operator declined the parked result from run {}", first.run_id);
     assert_eq!(denial.reason, reason.as_str());
     assert!(fixture.home.state().pending_gates.is_empty());
@@ -239,27 +242,6 @@ async fn an_unapproved_plugin_is_told_in_log_and_events_and_the_rest_goes_on() {
     assert!(told.starts_with("p: skipped — unapproved"), "{told}");
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_handoff_counts_as_skipped_and_keeps_the_output_of_the_run_before() {
-    let fixture = Fixture::new("");
-    fixture.advance(NOW, "a.md").await;
-    let output = fixture.home.state().plugin_runs[0].last_output.clone();
-    assert!(output.is_some());
-    let clock = Clock::starting_at(at("2026-08-21T12:00:00.000Z"));
-    let pass = fixture.home.advance(clock, AdvanceOptions::default(), |_| async {
-        let mut result = done("b.md");
-        let map = result.as_object_mut().expect("an object");
-        map.insert("status", "skipped");
-        map.insert("summary", "[needs-llm] look at it. Context: /x");
-        map.insert("artifacts_produced", Vec::<Value>::new());
-        result
-    });
-    pass.await.expect("it returns");
-    let state = fixture.home.state();
-    assert_eq!(state.plugin_runs[0].status, RunStatus::Skipped);
-    assert_eq!(state.plugin_runs[0].last_output, output);
-}
-
 #[test]
 fn what_is_refused_writes_nothing() {
     let fixture = Fixture::new(SUPERVISED);
@@ -273,4 +255,38 @@ fn what_is_refused_writes_nothing() {
     );
     assert!(deny(&fixture.home.paths, &[], None, at(NOW)).expect("an answer").is_empty());
     assert!(!fixture.home.paths.state_file.exists() && !fixture.home.paths.events.exists());
+}
+
+#[test]
+fn answers_to_tasks_are_written_once_and_leave_their_events() {
+    let fixture = Fixture::new("");
+    let paths = &fixture.home.paths;
+    state::update(paths, at(NOW), |document| {
+        for id in ["a", "b"] {
+            let task = tasks::flagged(name(id), name("look"), TaskSeverity::Warning, at(NOW));
+            document.task_aging.push(task);
+        }
+        Ok(state::Decision::Write(()))
+    })
+    .expect("written");
+    let deferral = defer_task(paths, &name("a"), at(LATER), at(NOW)).expect("an answer");
+    assert_eq!(fixture.home.state().deferrals, [deferral.expect("it is open")]);
+    let completed = complete_task(paths, &name("b"), at(LATER)).expect("an answer");
+    let completed = completed.expect("it is open");
+    assert_eq!(completed.completed_at, LATER);
+    assert_eq!(fixture.home.state().completed_tasks, [completed]);
+    let told: Vec<_> = events::read(paths)
+        .into_iter()
+        .map(|event| (event.kind, event.task_id.map(|id| id.to_text()), event.summary.to_text()))
+        .collect();
+    let until = format!("put off until {LATER}");
+    let expected = [
+        (EventType::TaskDeferred, Some("a".to_owned()), until),
+        (EventType::TaskCompleted, Some("b".to_owned()), "done: look".to_owned()),
+    ];
+    assert_eq!(told, expected);
+    let before = fixture.state_file();
+    assert_eq!(complete_task(paths, &name("b"), at(LATER)).expect("an answer"), None);
+    assert_eq!(defer_task(paths, &name("x"), at(LATER), at(LATER)).expect("an answer"), None);
+    assert_eq!((fixture.state_file(), events::read(paths).len()), (before, 2));
 }

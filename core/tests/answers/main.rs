@@ -3,5 +3,6 @@
 mod crash;
 mod grants;
 mod library;
+mod records;
 mod single_writer;
 mod support;

@@ -1,4 +1,4 @@
-//! A home with plugins, and an engine over it whose handlers are one function of the plugin's name.
+//! A home with plugins, and an engine over it whose handlers are one function.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use std::sync::{Arc, OnceLock, Weak};
 use tokio_util::sync::CancellationToken;
 use warpline_core::clock::Instant;
 use warpline_core::engine::{
-    AbortReason, AdvanceOptions, AdvanceResult, CallId, Clock, Engine, Host, Notice, Request,
+    AbortReason, AdvanceOptions, AdvanceResult, AttemptRequest, CallId, Clock, Engine, Host,
+    Notice, Request,
 };
 use warpline_core::error::Result;
 use warpline_core::home::{Environment, Paths, events, state};
@@ -24,7 +25,7 @@ pub fn at(text: &str) -> Instant {
 }
 
 type Answer = Pin<Box<dyn Future<Output = Value> + Send>>;
-type Handler = Box<dyn Fn(String) -> Answer + Send + Sync>;
+type Handler = Box<dyn Fn(AttemptRequest) -> Answer + Send + Sync>;
 
 struct FunctionHost {
     engine: OnceLock<Weak<Engine>>,
@@ -46,7 +47,7 @@ impl Host for FunctionHost {
             }
             Request::LoadHandler { .. } => Value::Null,
             Request::Attempt(attempt) => {
-                let answer = (self.handler)(attempt.plugin.name.to_text());
+                let answer = (self.handler)(*attempt);
                 tokio::spawn(async move { engine.complete(id, Ok(answer.await)) });
                 return;
             }
@@ -111,12 +112,12 @@ impl Home {
         &self,
         clock: Clock,
         options: AdvanceOptions,
-        handler: impl Fn(String) -> A + Send + Sync + 'static,
+        handler: impl Fn(AttemptRequest) -> A + Send + Sync + 'static,
     ) -> Result<AdvanceResult>
     where
         A: Future<Output = Value> + Send + 'static,
     {
-        let handler: Handler = Box::new(move |name| Box::pin(handler(name)));
+        let handler: Handler = Box::new(move |attempt| Box::pin(handler(attempt)));
         let host = Arc::new(FunctionHost { engine: OnceLock::new(), handler });
         let engine = Engine::with_clock(host.clone(), clock);
         assert!(host.engine.set(Arc::downgrade(&engine)).is_ok());

@@ -10,13 +10,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::answers::{complete_task, defer_task};
 use crate::cli::writer::Writer;
 use crate::cli::{self, Io, Package};
 use crate::clock::Instant;
+use crate::decide::tasks;
 use crate::engine::{AbortReason, CallId, Engine, Host, Notice, Request};
 use crate::home::{Environment, Paths, acknowledgements};
 use crate::json::{Map, Value, parse};
 use crate::schema::acknowledgement::{Acknowledgement, ActionTaken};
+use crate::schema::engine_state::{EngineState, TaskSeverity};
 
 const TASK: &str = "WARPLINE_TEST_ANSWERER";
 
@@ -56,6 +59,13 @@ pub(super) fn prepare(home: &Path, processes: usize) {
         fs::write(directory.join("handler.ts"), "export const handler = 1").expect("a file");
     };
     plugin("tick", r#""autonomy_level":"autonomous""#);
+    let tasks =
+        (0..processes).flat_map(|process| [format!("later-{process}"), format!("done-{process}")]);
+    let flagged = tasks
+        .map(|id| tasks::flagged(id.into(), "look".into(), TaskSeverity::Warning, Instant::now()));
+    let document = EngineState { task_aging: flagged.collect(), ..EngineState::default() };
+    fs::create_dir_all(home.join("state")).expect("a directory");
+    fs::write(home.join("state/engine-state.json"), document.to_text()).expect("a file");
     for process in 0..processes {
         plugin(&format!("sup-{process}"), r#""autonomy_level":"supervised""#);
         for number in 0..ACTS {
@@ -121,9 +131,11 @@ impl Task {
         let words = self.choose(operation);
         let begin = format!("begin\t{}\t{words}\n", clock());
         log.write_all(begin.as_bytes()).expect("logged");
-        let (code, told) = match words.strip_prefix("ack ") {
-            Some(event) => self.acknowledge(event, operation),
-            None => self.command(&words, engine).await,
+        let (code, told) = match words.split_once(' ') {
+            Some(("ack", event)) => self.acknowledge(event, operation),
+            Some(("defer", task)) => self.task(task, true),
+            Some(("done", task)) => self.task(task, false),
+            _ => self.command(&words, engine).await,
         };
         let end = format!("end\t{}\t{code}\t{}\n", clock(), told.replace(['\n', '\t'], " "));
         log.write_all(end.as_bytes()).expect("logged");
@@ -133,7 +145,9 @@ impl Task {
         let process = self.process;
         let mut random = Random::new((process * 100_000 + operation) as u64);
         match random.below(1000) {
-            0..280 => format!("approve act-{process}-{}", random.below(ACTS)),
+            0..220 => format!("approve act-{process}-{}", random.below(ACTS)),
+            220..260 => format!("defer later-{process}"),
+            260..280 => format!("done done-{process}"),
             280..460 => format!("deny sup-{process}"),
             460..600 => format!("deny --remove sup-{process}"),
             600..720 => format!("approve sup-{process}"),
@@ -153,6 +167,21 @@ impl Task {
         let cancel = CancellationToken::new();
         let code = cli::run(&words, environment, engine.clone(), 1, cancel, &io).await;
         (code, out.contents() + &err.contents())
+    }
+
+    fn task(&self, task: &str, later: bool) -> (i32, String) {
+        let (paths, now) = (Paths::new(self.home.clone()), Instant::now());
+        let until = now.plus_ms(3_600_000).expect("in range");
+        let known = if later {
+            defer_task(&paths, &task.into(), until, now).map(|task| task.is_some())
+        } else {
+            complete_task(&paths, &task.into(), now).map(|task| task.is_some())
+        };
+        match known {
+            Ok(true) => (0, String::new()),
+            Ok(false) => (1, "no open task".to_owned()),
+            Err(error) => (1, error.to_string()),
+        }
     }
 
     /// Acknowledges an event; the time in the answer says which operation gave it.

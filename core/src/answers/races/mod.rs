@@ -123,7 +123,16 @@ fn assert_nothing_lost(race: &Race) {
     let logs: Vec<_> =
         (0..PROCESSES).flat_map(|process| replay::read_log(&race.log(process))).collect();
     assert_eq!(logs.len(), PROCESSES * race.operations);
-    for verb in ["approve act", "approve sup", "deny sup", "deny --remove", "ack", "advance"] {
+    for verb in [
+        "approve act",
+        "approve sup",
+        "deny sup",
+        "deny --remove",
+        "ack",
+        "defer",
+        "done",
+        "advance",
+    ] {
         assert!(logs.iter().any(|one| one.was_done(verb)), "no `{verb}` was acknowledged");
     }
 }

@@ -92,6 +92,7 @@ pub(super) fn violations(home: &Path, logs: &[Vec<Operation>]) -> Vec<String> {
         found.extend(denial(process, log, &document));
         found.extend(gate(process, log, &document, &advances));
         found.extend(acknowledged(process, log, &paths));
+        found.extend(tasks(process, log, &document));
     }
     found.extend(grants(logs, &paths));
     found.extend(last_run(&document, &advances));
@@ -101,8 +102,8 @@ pub(super) fn violations(home: &Path, logs: &[Vec<Operation>]) -> Vec<String> {
 
 /// A refusal that no race explains.
 fn unexpected(operation: &Operation) -> Option<String> {
-    const EXPECTED: [&str; 3] =
-        ["no denial is recorded", "was denied at", "another advance is running"];
+    const EXPECTED: [&str; 4] =
+        ["no denial is recorded", "was denied at", "another advance is running", "no open task"];
     let text = operation.refused()?;
     let known = EXPECTED.iter().any(|expected| text.contains(expected));
     (!known).then(|| format!("`{}` was refused: {text}", operation.words))
@@ -169,6 +170,41 @@ fn acknowledged(process: usize, log: &[Operation], paths: &Paths) -> Vec<String>
                 "{event}: {there:?} is on record, but {possible:?} was acknowledged"
             ));
         }
+    }
+    found
+}
+
+fn tasks(process: usize, log: &[Operation], document: &EngineState) -> Vec<String> {
+    let mut found = Vec::new();
+    let (later, done) = (format!("later-{process}"), format!("done-{process}"));
+    let all = |words: String| log.iter().filter(move |one| one.words == words);
+    let mut possible: Vec<Option<&Operation>> = vec![None];
+    for operation in all(format!("defer {later}")) {
+        if operation.done().is_some() {
+            possible.clear();
+        }
+        if operation.done().is_some() || operation.was_killed() {
+            possible.push(Some(operation));
+        }
+    }
+    let deferral = document.deferrals.iter().find(|one| one.task_id == *later.as_str());
+    let allowed = possible.iter().any(|one| match (one, deferral) {
+        (Some(operation), Some(deferral)) => operation.spans(&deferral.deferred_at),
+        (None, None) => true,
+        _ => false,
+    });
+    if !allowed {
+        found
+            .push(format!("{later}: {deferral:?} is on record, but {possible:?} was acknowledged"));
+    }
+    let finished = || all(format!("done {done}"));
+    let completed = document.completed_tasks.iter().filter(|one| one.task_id == *done.as_str());
+    let open = document.task_aging.iter().any(|one| one.task_id == *done.as_str());
+    let count = completed.count();
+    let must = finished().any(|one| one.done().is_some());
+    let may = must || finished().any(Operation::was_killed);
+    if count > usize::from(may) || count < usize::from(must) || open != (count == 0) {
+        found.push(format!("{done}: it is on record as done {count} times, open: {open}"));
     }
     found
 }
