@@ -1,6 +1,6 @@
 //! `plan`.
 
-use crate::support::{FRESH, Home, gate};
+use crate::support::{FRESH, Home, denial, gate};
 
 const RAN: &str = r#""last_run_at":"2026-08-20T11:48:00.000Z","status":"success""#;
 
@@ -75,7 +75,11 @@ fn results_that_wait_are_shown_with_what_their_plugins_declare_and_how_to_answer
         .plugin("mailer", r#""side_effects":["sends_email","writes_db"]"#)
         .plugin("quiet", "")
         .plugin("spent", "")
-        .state(&format!(r#""pending_gates":[{}]"#, gates.join(",")));
+        .state(&format!(
+            r#""denials":{{{}}},"pending_gates":[{}]"#,
+            denial("mailer", "0000"),
+            gates.join(",")
+        ));
     let before = home.snapshot();
     let ran = home.run("plan");
     let expected = "
@@ -86,6 +90,7 @@ Waiting for an answer (3):
     no:  warpline deny quiet
   mailer — did it (run run-mailer, 60m ago)
     declared side effects: sends_email, writes_db
+    a denial is on record: 2026-08-19T12:00:00.000Z, too chatty
     yes: warpline approve mailer --run run-mailer
     no:  warpline deny mailer
   gone — did it (run run-gone)

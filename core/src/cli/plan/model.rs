@@ -62,6 +62,8 @@ pub struct Waiting {
     pub summary: JsString,
     /// What the plugin declares; `None` where it does not load.
     pub side_effects: Option<Vec<SideEffect>>,
+    /// The denial on record, of this proposal or an earlier one: when and why.
+    pub denied: Option<(JsString, JsString)>,
 }
 
 /// What the grant file amounts to.
@@ -193,6 +195,10 @@ fn parked(loaded: &Loaded, state: &EngineState) -> Vec<Waiting> {
             side_effects: loaded
                 .manifest(&gate.plugin)
                 .map(|manifest| manifest.side_effects.clone()),
+            denied: state
+                .denials
+                .get(&gate.plugin)
+                .map(|denial| (denial.denied_at.clone(), denial.reason.clone())),
         })
         .collect();
     parked.reverse();

@@ -104,6 +104,10 @@ impl Plan {
                 Some(effects) => text::effects(effects),
             };
             push(out, format_args!("    declared side effects: {effects}"));
+            if let Some((denied_at, reason)) = &waiting.denied {
+                let (denied_at, reason) = (text::line(denied_at), text::line(reason));
+                push(out, format_args!("    a denial is on record: {denied_at}, {reason}"));
+            }
             push(out, format_args!("    yes: warpline approve {plugin} --run {run_id}"));
             push(out, format_args!("    no:  warpline deny {plugin}"));
         }
