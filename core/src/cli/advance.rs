@@ -125,8 +125,8 @@ async fn questions<F: Fleet>(context: &Context<'_, F>, result: &AdvanceResult) -
         );
         lines.push(format!("  {} — declared side effects: {effects}", text::line(name)));
     }
-    let names = gated.iter().map(text::line).collect::<Vec<_>>().join(" ");
-    lines.push(format!("  yes: warpline approve {names} --run {}", text::line(&result.run_id)));
+    let names = text::words(gated);
+    lines.push(format!("  yes: warpline approve {names} --run {}", text::word(&result.run_id)));
     lines.push(format!("  no:  warpline deny {names}"));
     lines.join("\n") + "\n"
 }

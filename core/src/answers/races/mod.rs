@@ -72,7 +72,7 @@ impl Race {
         for kill in 1..=kills {
             // The moment depends on how far they are, so that a slow machine sees all kills too.
             while self.begun_by_all() < kill * step && self.is_running(&mut children) {
-                std::thread::sleep(Duration::from_millis(1));
+                std::thread::sleep(Duration::from_millis(3));
             }
             std::thread::sleep(Duration::from_micros(random.below(9000)));
             let victim = usize::try_from(random.below(PROCESSES as u64)).expect("small");

@@ -32,8 +32,10 @@ impl Operation {
         self.words == words
     }
 
+    /// Whether its effect is not known: it was killed, or gave up waiting for the lock half way.
     pub(super) fn was_killed(&self) -> bool {
-        self.told.is_none()
+        let gave_up = |(_, text): &(i32, String)| text.contains("was held by another process");
+        self.told.as_ref().is_none_or(gave_up)
     }
 
     pub(super) fn was_done(&self, verb: &str) -> bool {
@@ -65,7 +67,7 @@ pub(super) fn read_log(path: &Path) -> Vec<Operation> {
         let fields: Vec<&str> = line.split('\t').collect();
         let at = || fields[1].parse().expect("a time");
         if fields[0] == "begin" {
-            if let Some(last) = operations.last_mut().filter(|last| last.was_killed()) {
+            if let Some(last) = operations.last_mut().filter(|last| last.told.is_none()) {
                 last.end = at();
             }
             let words = fields[2].to_owned();
@@ -104,7 +106,7 @@ pub(super) fn violations(home: &Path, logs: &[Vec<Operation>]) -> Vec<String> {
 fn unexpected(operation: &Operation) -> Option<String> {
     const EXPECTED: [&str; 4] =
         ["no denial is recorded", "was denied at", "another advance is running", "no open task"];
-    let text = operation.refused()?;
+    let text = operation.refused().filter(|_| !operation.was_killed())?;
     let known = EXPECTED.iter().any(|expected| text.contains(expected));
     (!known).then(|| format!("`{}` was refused: {text}", operation.words))
 }

@@ -58,8 +58,8 @@ fn denied(denials: &[Denial]) -> Refused {
         .collect();
     let message =
         format!("{}: approving would not make it run. Nothing was granted", sentences.join("; "));
-    let names: Vec<String> = denials.iter().map(|denial| text::line(&denial.plugin)).collect();
-    let hint = format!("`warpline deny --remove {}` takes the denial back", names.join(" "));
+    let names = text::words(denials.iter().map(|denial| &denial.plugin));
+    let hint = format!("`warpline deny --remove {names}` takes the denial back");
     Refused::new(message).hint(hint)
 }
 
@@ -146,7 +146,7 @@ fn refused_answer(name: &JsString, answer: &Answer) -> Refused {
         Answer::Unusable { run_id } => Refused::new(format!(
             "the parked result of `{name}` from run {run_id} has a clock that cannot be read, so it cannot be recorded"
         ))
-        .hint(format!("`warpline deny {name}` discards it")),
+        .hint(format!("`warpline deny {}` discards it", text::word(name))),
         Answer::Denied { denied_at, reason } => {
             Refused::new(format!("`{name}` was denied at {denied_at} ({reason})"))
         }

@@ -69,9 +69,10 @@ pub(super) fn everything<F>(
         context.say(&format!("  {}: {}", text::line(name), text::effects(&manifest.side_effects)));
     }
     for (name, _) in denied {
-        let name = text::line(name);
         context.say(&format!(
-            "  {name} stays denied; `warpline deny --remove {name}` takes that back"
+            "  {} stays denied; `warpline deny --remove {}` takes that back",
+            text::line(name),
+            text::word(name)
         ));
     }
     if !loaded.failures.is_empty() {

@@ -108,6 +108,7 @@ impl Plan {
                 let (denied_at, reason) = (text::line(denied_at), text::line(reason));
                 push(out, format_args!("    a denial is on record: {denied_at}, {reason}"));
             }
+            let (plugin, run_id) = (text::word(&waiting.plugin), text::word(&waiting.run_id));
             push(out, format_args!("    yes: warpline approve {plugin} --run {run_id}"));
             push(out, format_args!("    no:  warpline deny {plugin}"));
         }
