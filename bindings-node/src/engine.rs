@@ -82,13 +82,15 @@ impl NativeEngine {
         Ok(Self { engine: Engine::new(host.clone()), host, operations })
     }
 
-    /// Answers a started call with JSON: a value, or the text of what was thrown.
+    /// Answers a started call with JSON: a value, the text of what was `threw`n, or the text that
+    /// says why what was returned has `noJson`.
     #[napi(catch_unwind)]
-    pub fn complete(&self, call: f64, ok: bool, json: String) {
-        let completion = match value(&json) {
-            Ok(value) if ok => Ok(value),
-            Ok(thrown) => Err(HostFailure { message: string(&thrown) }),
-            Err(fault) => Err(HostFailure { message: fault.reason.to_string().into() }),
+    pub fn complete(&self, call: f64, outcome: String, json: String) {
+        let completion = match (outcome.as_str(), value(&json)) {
+            ("value", Ok(value)) => Ok(value),
+            ("threw", Ok(text)) => Err(HostFailure::Threw(string(&text))),
+            (_, Ok(text)) => Err(HostFailure::NoJson(string(&text))),
+            (_, Err(fault)) => Err(HostFailure::NoJson(fault.reason.to_string().into())),
         };
         self.engine.complete(number(call), completion);
     }
@@ -121,10 +123,11 @@ impl NativeEngine {
         &self,
         env: &'env Env,
         operation: f64,
+        aborted: bool,
         environment_json: String,
         options_json: String,
     ) -> Result<PromiseRaw<'env, String>> {
-        let begun = self.begin(operation);
+        let begun = self.begin(operation, aborted);
         let environment = environment(&environment_json)?;
         let options = value(&options_json)?;
         let options = AdvanceOptions::from_value(&options).map_err(|refusal| error(&refusal))?;
@@ -141,10 +144,11 @@ impl NativeEngine {
         &self,
         env: &'env Env,
         operation: f64,
+        aborted: bool,
         environment_json: String,
         request_json: String,
     ) -> Result<PromiseRaw<'env, String>> {
-        let begun = self.begin(operation);
+        let begun = self.begin(operation, aborted);
         let environment = environment(&environment_json)?;
         let request = value(&request_json)?;
         let member = |key: &str| request.get(key).cloned().unwrap_or_default();
@@ -166,10 +170,11 @@ impl NativeEngine {
         &self,
         env: &'env Env,
         operation: f64,
+        aborted: bool,
         environment_json: String,
         options_json: String,
     ) -> Result<PromiseRaw<'env, String>> {
-        let begun = self.begin(operation);
+        let begun = self.begin(operation, aborted);
         let environment = environment(&environment_json)?;
         let options = value(&options_json)?;
         let options = AdvanceOptions::from_value(&options).map_err(|refusal| error(&refusal))?;
@@ -190,10 +195,11 @@ impl NativeEngine {
         &self,
         env: &'env Env,
         operation: f64,
+        aborted: bool,
         environment_json: String,
         request_json: String,
     ) -> Result<PromiseRaw<'env, String>> {
-        let begun = self.begin(operation);
+        let begun = self.begin(operation, aborted);
         let environment = environment(&environment_json)?;
         let request = value(&request_json)?;
         let path = |key: &str| Some(PathBuf::from(request.get(key)?.as_string()?.to_text()));
@@ -207,9 +213,13 @@ impl NativeEngine {
         })
     }
 
-    fn begin(&self, operation: f64) -> Operation {
+    /// Opens an operation; `aborted` says that its caller's signal has fired already.
+    fn begin(&self, operation: f64, aborted: bool) -> Operation {
         let number = number(operation);
         let cancel = self.operations.thread.child_token();
+        if aborted {
+            cancel.cancel();
+        }
         self.operations.with(|open| open.insert(number, cancel.clone()));
         Operation {
             number,

@@ -35,7 +35,7 @@ export function warn(text) {
 function engineOfThread() {
   if (engine) return engine
   const host = new NodeHost({
-    complete: (call, ok, json) => opened.complete(call, ok, json),
+    complete: (call, outcome, json) => opened.complete(call, outcome, json),
     print: (invocation, text) => opened.print(invocation, text),
     warn,
     enter: (operation) => operations.get(operation)?.enter,
@@ -102,9 +102,9 @@ export async function runOperation(kind, requestJson, { signal, onNotice = () =>
   const alive = keepAlive(() => {}, 0x7fff_ffff)
   const cancel = () => target.cancel(number)
   try {
-    const result = awaitNative(() => target[kind](number, environment, requestJson))
-    if (signal?.aborted) cancel()
-    else signal?.addEventListener('abort', cancel, { once: true })
+    const aborted = signal?.aborted ?? false
+    const result = awaitNative(() => target[kind](number, aborted, environment, requestJson))
+    signal?.addEventListener('abort', cancel, { once: true })
     const [outcome] = await Promise.allSettled([result, ended])
     if (outcome.status === 'rejected') throw outcome.reason
     return JSON.parse(outcome.value)

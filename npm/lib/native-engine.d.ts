@@ -34,17 +34,40 @@ type Callback = (number: number, text: string) => void
 
 /** The engine of this thread. */
 export interface NativeEngine {
-  /** Answers a started call with JSON: a value, or the text of what was thrown. */
-  complete(call: number, ok: boolean, json: string): void
+  /**
+   * Answers a started call with JSON: a value, the text of what was thrown, or the text that says
+   * why what was returned has no JSON form.
+   */
+  complete(call: number, outcome: 'value' | 'threw' | 'noJson', json: string): void
   /** Hands over what plugin code printed. */
   print(invocation: number, text: string): void
   /** Interrupts an operation. */
   cancel(operation: number): void
-  advance(operation: number, environmentJson: string, optionsJson: string): Promise<string>
-  invoke(operation: number, environmentJson: string, requestJson: string): Promise<string>
-  loadManifests(operation: number, environmentJson: string, optionsJson: string): Promise<string>
+  advance(
+    operation: number,
+    aborted: boolean,
+    environmentJson: string,
+    optionsJson: string,
+  ): Promise<string>
+  invoke(
+    operation: number,
+    aborted: boolean,
+    environmentJson: string,
+    requestJson: string,
+  ): Promise<string>
+  loadManifests(
+    operation: number,
+    aborted: boolean,
+    environmentJson: string,
+    optionsJson: string,
+  ): Promise<string>
   /** The exit code of `{arguments, package, seed}`. */
-  command(operation: number, environmentJson: string, requestJson: string): Promise<string>
+  command(
+    operation: number,
+    aborted: boolean,
+    environmentJson: string,
+    requestJson: string,
+  ): Promise<string>
   /** Records running passes while the process ends: the names of the plugins that ran, as JSON. */
   exit(): string
 }

@@ -200,3 +200,20 @@ test('options of the wrong shape, and a run id that is no file name, are refused
   })
   await assert.rejects(invokePlugin('fine', { big: 1n }, {}, byHand), TypeError)
 })
+
+test('what a module prints while it is evaluated belongs to the first attempt', async () => {
+  const handler = `console.log('evaluated')
+export const handler = async () => { console.log('called'); return { status: 1n } }
+`
+  const { json, text } = makeHome({ speaks: { files: { 'handler.ts': handler } } })
+  const outcome = await invokePlugin(
+    'speaks',
+    {},
+    { persistArtifact: true, runId: 'run-2' },
+    byHand,
+  )
+  assert.equal(text('runs/run-2.log'), '=== Attempt 1 ===\nevaluated\ncalled\n')
+  assert.equal(outcome.result.errors[0]?.code, 'parse_error', 'what has no JSON form is no result')
+  assert.match(outcome.final_error ?? '', /no JSON form/)
+  assert.equal(json('runs/run-2.json').status, 'failed')
+})

@@ -92,7 +92,7 @@ test('input that this package never sends is refused, and takes nothing down', (
   assert.deepEqual(module.eraseFile('/no/such/file.ts'), {})
   const ignore = () => {}
   const engine = new module.NativeEngine(ignore, ignore, ignore)
-  engine.complete(99, true, 'not JSON')
+  engine.complete(99, 'value', 'not JSON')
   engine.print(99, 'x')
   engine.cancel(-1)
   assert.equal(engine.exit(), '[]')

@@ -1,11 +1,12 @@
 //! One advance: every due plugin of a root, level by level.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Instant;
@@ -18,7 +19,7 @@ use crate::home::jsonl::{self, Level, Line, LineEvent};
 use crate::home::lock::RunLock;
 use crate::home::{Environment, Paths, events, preferences, run_id, runs, state};
 use crate::json::{JsString, Map, Record, Value};
-use crate::schema::event::{self, BoardEvent};
+use crate::schema::event;
 use crate::schema::run_log::{AdvanceStatus, EntryStatus, PluginLogEntry};
 
 use super::pass::{Facts, Pass, entry};
@@ -106,9 +107,16 @@ impl Engine {
             let loaded = state::load_for_write(&paths, started, lock.as_ref())?;
             (loaded.state, loaded.resumed_from)
         };
-        let facts = Facts::new(run, started, paths, roster, &document, resumed_from, options);
-        let quiet = quiet::is_quiet(preferences.quiet_hours, started.local_minute());
-        let result = if quiet && !options.force && !options.dry_run {
+        let mut facts = Facts::new(run, started, paths, roster, &document, options);
+        facts.resumed_from = resumed_from;
+        facts.operation = operation;
+        let quiet = quiet::skips_advance(
+            preferences.quiet_hours,
+            started.local_minute(),
+            options.force,
+            options.dry_run,
+        );
+        let result = if quiet {
             self.quiet_pass(&facts)
         } else {
             let journal = if options.dry_run { None } else { Some(self.open_records(&facts)?) };
@@ -120,7 +128,6 @@ impl Engine {
                 environment: environment.clone(),
                 options: options.clone(),
                 review_gate: preferences.review_gate,
-                operation,
                 cancel: cancel.clone(),
                 cut_short: AtomicBool::new(false),
             };
@@ -137,11 +144,15 @@ impl Engine {
         Ok(result)
     }
 
-    /// Prunes what is too old and writes the opening lines of a pass.
+    /// Writes the opening lines of a pass and prunes what is too old.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotRecorded`] where the event was written and the line was not; any other error
+    /// leaves the home as it was.
     fn open_records(&self, facts: &Facts) -> Result<Journal> {
         let Facts { paths, run_id, started, .. } = facts;
-        runs::prune_run_logs(paths, *started);
-        jsonl::prune(paths, *started);
+        events::append(paths, &[event::run_started(&events::stamp(*started), run_id)])?;
         let line = Line {
             run_id: run_id.clone(),
             level: Level::Info,
@@ -151,8 +162,9 @@ impl Engine {
             elapsed_ms: None,
             detail: None,
         };
-        jsonl::append(paths, &[line], *started)?;
-        events::append(paths, &[event::run_started(&events::stamp(*started), run_id)])?;
+        jsonl::append(paths, &[line], *started).map_err(|error| facts.not_recorded(error))?;
+        runs::prune_run_logs(paths, *started);
+        jsonl::prune(paths, *started);
         Ok(Journal::open(paths, &run_id.to_text()))
     }
 
@@ -165,17 +177,14 @@ impl Engine {
         };
         let mut states: Record<PluginState> = Record::new();
         let mut entries = Vec::new();
-        for name in facts.roster.plugins.keys() {
+        for name in facts.levels.iter().flatten() {
             states.insert(name.clone(), PluginState::Skipped);
             let text = JsString::from("skipped: quiet hours");
             entries.push(entry(name, EntryStatus::Skipped, facts.started, 0.0, text));
         }
         for (name, reason) in facts.unloaded() {
             states.insert(name.clone(), PluginState::Failed);
-            let text = JsString::from(reason);
-            let failed = entry(name, EntryStatus::Failed, facts.started, 0.0, text);
-            entries.retain(|entry| entry.plugin != *name);
-            entries.push(failed);
+            entries.push(entry(name, EntryStatus::Failed, facts.started, 0.0, reason.into()));
         }
         let stamp = events::stamp(self.clock.now());
         events::append(&facts.paths, &[event::run_completed(&stamp, &facts.run_id, pass_status)])?;
@@ -191,23 +200,29 @@ impl Engine {
         })
     }
 
-    /// Writes what the pass came to and says how it ended.
-    pub(super) fn finish(&self, pass: &Pass, interrupted: bool) -> Result<AdvanceResult> {
-        if !pass.claim_recording() {
+    /// Ends a pass whose levels are through.
+    fn finish(&self, pass: &Pass, interrupted: bool) -> Result<AdvanceResult> {
+        let Some(_recording) = pass.claim_recording() else {
             let message = "the process ended while the advance was running".into();
             return Err(Error::Host { message });
-        }
+        };
+        self.record(pass, interrupted)
+    }
+
+    /// Writes what the pass came to and says how it ended. The caller holds the claim to record it.
+    pub(super) fn record(&self, pass: &Pass, interrupted: bool) -> Result<AdvanceResult> {
         pass.record_unloaded();
         let status = pass.status(interrupted);
         let facts = &pass.facts;
         let run_log_path = if facts.dry_run {
             None
         } else {
-            let (recorded, path) = pass.record(status, self.clock.now());
-            recorded.map_err(|error| Error::NotRecorded {
-                run_id: facts.run_id.to_text(),
-                source: Box::new(error),
-            })?;
+            let recorded = pass.record(status, self.clock.now());
+            let path = recorded.map_err(|error| facts.not_recorded(error))?;
+            if let Err(error) = pass.close_journal() {
+                let text = format!("{error}: the next advance removes it");
+                self.host.notify(facts.operation, Notice::Warning { text });
+            }
             Some(path)
         };
         let entries = pass.entries();
@@ -235,7 +250,6 @@ impl Facts {
         paths: Paths,
         roster: Roster,
         state: &crate::schema::engine_state::EngineState,
-        resumed_from: Option<JsString>,
         options: &AdvanceOptions,
     ) -> Self {
         let graph: Vec<(JsString, Vec<JsString>)> = roster
@@ -253,8 +267,9 @@ impl Facts {
             unplaced: order.unplaced,
             tier: tier::tier(state.last_interaction_at.as_ref(), started),
             locked: locked_plugins(state, started),
-            resumed_from,
+            resumed_from: None,
             dry_run: options.dry_run,
+            operation: 0,
         }
     }
 
@@ -262,6 +277,10 @@ impl Facts {
     pub(super) fn unloaded(&self) -> impl Iterator<Item = (&JsString, &str)> {
         let both = self.unplaced.iter().chain(&self.roster.failures);
         both.map(|(name, reason)| (name, reason.as_str()))
+    }
+
+    fn not_recorded(&self, error: Error) -> Error {
+        Error::NotRecorded { run_id: self.run_id.to_text(), source: Box::new(error) }
     }
 
     fn has_unloaded(&self) -> bool {
@@ -275,23 +294,25 @@ async fn run_levels(runner: Arc<PluginRunner>, concurrency: usize) -> bool {
     let slots = Arc::new(Semaphore::new(concurrency.min(Semaphore::MAX_PERMITS)));
     let pass = runner.pass.clone();
     for level in &pass.facts.levels {
-        let mut running: JoinSet<(usize, Vec<BoardEvent>)> = JoinSet::new();
-        for (index, name) in level.iter().enumerate() {
-            let (runner, slots, name) = (runner.clone(), slots.clone(), name.clone());
-            running.spawn(async move {
+        let mut running = JoinSet::new();
+        let mut names: HashMap<Id, (usize, &JsString)> = HashMap::with_capacity(level.len());
+        for (place, name) in level.iter().enumerate() {
+            let (runner, slots, own) = (runner.clone(), slots.clone(), name.clone());
+            let task = running.spawn(async move {
                 let _slot = slots.acquire_owned().await;
-                (index, runner.consider(&name).await)
+                let told = runner.consider(&own).await;
+                runner.pass.hear(place, told);
             });
+            names.insert(task.id(), (place, name));
         }
-        let mut told = Vec::with_capacity(level.len());
         while let Some(ended) = running.join_next().await {
-            match ended {
-                Ok(ended) => told.push(ended),
-                Err(error) => runner.warn(format!("the engine lost a plugin: {error}")),
+            if let Err(error) = ended
+                && let Some((place, name)) = names.get(&error.id())
+            {
+                pass.hear(*place, runner.lost(name));
             }
         }
-        told.sort_by_key(|(index, _)| *index);
-        runner.tell(told.into_iter().map(|(_, events)| events));
+        runner.tell();
         let stop = runner.cut_short.load(Ordering::Relaxed)
             || pass.with(|progress| !progress.gated.is_empty());
         if stop {

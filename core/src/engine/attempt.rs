@@ -9,7 +9,7 @@ use crate::schema::issue::issues_text;
 use crate::schema::redact::{redact, redact_text};
 use crate::schema::skill_result::{ErrorCode, Impact, ResultStatus, SkillError, SkillResult};
 
-use super::{AbortReason, Completion, Engine, Request};
+use super::{AbortReason, Completion, Engine, HostFailure, Request};
 
 /// How a handler call ended.
 pub(super) enum Ending {
@@ -19,6 +19,8 @@ pub(super) enum Ending {
     TimedOut,
     /// The caller cancelled first.
     Cancelled,
+    /// The caller had cancelled before the host was asked.
+    NotStarted,
 }
 
 impl Engine {
@@ -31,7 +33,7 @@ impl Engine {
         cancel: &CancellationToken,
     ) -> Ending {
         if cancel.is_cancelled() {
-            return Ending::Cancelled;
+            return Ending::NotStarted;
         }
         let mut call = self.calls.start(operation, request);
         // An abort decides before a result that arrives at the same moment.
@@ -64,12 +66,16 @@ pub(super) fn duration(ms: f64) -> Duration {
 pub(super) fn result_of(ending: Ending, plugin: &JsString, secrets: &[JsString]) -> SkillResult {
     match ending {
         Ending::TimedOut => runtime_failure(plugin, ErrorCode::Timeout, "timeout".into()),
-        Ending::Cancelled => {
+        Ending::Cancelled | Ending::NotStarted => {
             runtime_failure(plugin, ErrorCode::DependencyUnavailable, "cancelled".into())
         }
-        Ending::Answered(Err(thrown)) => {
-            let message = redact_text(&thrown.message, secrets);
-            runtime_failure(plugin, ErrorCode::DependencyUnavailable, message)
+        Ending::Answered(Err(failure)) => {
+            let message = redact_text(failure.message(), secrets);
+            let code = match failure {
+                HostFailure::Threw(_) => ErrorCode::DependencyUnavailable,
+                HostFailure::NoJson(_) => ErrorCode::ParseError,
+            };
+            runtime_failure(plugin, code, message)
         }
         Ending::Answered(Ok(value)) => match SkillResult::parse(&redact(&value, secrets)) {
             Ok(result) => result,

@@ -8,6 +8,7 @@ use crate::json::JsString;
 use crate::schema::engine_state::{PluginRun, RunStatus};
 use crate::schema::run_log::EntryStatus;
 
+use super::invoke::elapsed;
 use super::pass::{Pass, entry};
 use super::{Engine, PluginState};
 
@@ -17,7 +18,8 @@ pub(super) struct Active {
     passes: Mutex<Vec<Arc<Pass>>>,
 }
 
-/// Takes its pass off the list when dropped.
+/// Takes its pass off the list when dropped; nothing of a pass that was left unfinished counts any
+/// more, so that a plugin which is still being let go of cannot write behind its end.
 pub(super) struct Entered<'a> {
     active: &'a Active,
     pass: Arc<Pass>,
@@ -36,6 +38,7 @@ impl Active {
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
+        self.pass.give_up();
         self.active.with(|passes| passes.retain(|pass| !Arc::ptr_eq(pass, &self.pass)));
     }
 }
@@ -44,7 +47,8 @@ impl Engine {
     /// Records what is known of every running pass as `interrupted`: the process ends now.
     ///
     /// For exit hooks: it blocks, starts nothing, and names the plugins that were running, so that
-    /// the host can say which of them may have ended the process.
+    /// the host can say which of them may have ended the process. A pass that is just being
+    /// recorded is waited for.
     ///
     /// # Errors
     ///
@@ -54,8 +58,11 @@ impl Engine {
         let mut running = Vec::new();
         let mut outcome = Ok(());
         for pass in passes {
+            let Some(_recording) = pass.claim_recording() else {
+                continue;
+            };
             running.extend(self.cut(&pass));
-            outcome = outcome.and(self.finish(&pass, true).map(drop));
+            outcome = outcome.and(self.record(&pass, true).map(drop));
         }
         outcome.map(|()| running)
     }
@@ -64,15 +71,11 @@ impl Engine {
     fn cut(&self, pass: &Pass) -> Vec<JsString> {
         let now = self.clock.now();
         pass.with(|progress| {
-            let running: Vec<JsString> = progress
-                .states
-                .iter()
-                .filter(|(_, state)| **state == PluginState::Running)
-                .map(|(name, _)| name.clone())
-                .collect();
-            for name in &running {
+            let running = std::mem::take(&mut progress.running);
+            for (name, started) in &running {
                 let summary = JsString::from("the process exited while this plugin was running");
-                let entry = entry(name, EntryStatus::Failed, pass.facts.started, 0.0, summary);
+                let elapsed_ms = elapsed(*started, now);
+                let entry = entry(name, EntryStatus::Failed, *started, elapsed_ms, summary);
                 progress.entries.insert(name.clone(), entry);
                 progress.states.insert(name.clone(), PluginState::Failed);
                 let plugin = pass.facts.roster.plugins.get(name);
@@ -85,7 +88,7 @@ impl Engine {
                     progress.ran.insert(name.clone(), run);
                 }
             }
-            running
+            running.into_keys().collect()
         })
     }
 }

@@ -29,6 +29,10 @@ pub enum Request {
     LoadHandler {
         /// The plugin.
         plugin: PluginModule,
+        /// The invocation that wants it, for what the module prints while it is evaluated.
+        invocation: u64,
+        /// Whether that is to be handed back through `Engine::print`.
+        capture: bool,
     },
     /// Call the handler once.
     ///
@@ -122,11 +126,22 @@ pub enum Notice {
     },
 }
 
-/// Why a call failed: what plugin code threw.
+/// Why a call has no value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct HostFailure {
-    /// The text of what was thrown.
-    pub message: JsString,
+pub enum HostFailure {
+    /// Plugin code threw; the text of what was thrown.
+    Threw(JsString),
+    /// Plugin code returned what JSON has no form for; the text says why.
+    NoJson(JsString),
+}
+
+impl HostFailure {
+    /// The text for a reader.
+    pub fn message(&self) -> &JsString {
+        match self {
+            Self::Threw(message) | Self::NoJson(message) => message,
+        }
+    }
 }
 
 /// What a call ended with.

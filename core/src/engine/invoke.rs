@@ -7,6 +7,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Instant;
+use crate::decide::retention::ARTIFACTS_KEPT;
 use crate::decide::{attempt, capability, retry};
 use crate::error::Result;
 use crate::home::runs::Transcript;
@@ -15,6 +16,7 @@ use crate::json::{JsString, Map, Record, Value};
 use crate::schema::config::{ConfigFault, resolve};
 use crate::schema::engine_state::PluginRun;
 use crate::schema::event;
+use crate::schema::redact::redact_text;
 use crate::schema::run_artifact::{ArtifactStatus, Attempt, AttemptStatus, RunArtifact};
 use crate::schema::skill_result::{ErrorCode, SkillResult};
 
@@ -24,9 +26,6 @@ use super::{
     AttemptRequest, Ending, Engine, InvokeOptions, LoadedPlugin, Notice, PluginModule, Request,
     Witness, random_sample,
 };
-
-/// How many artifacts of one plugin are kept.
-const ARTIFACTS_KEPT: usize = 20;
 
 /// What an invocation came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +50,8 @@ pub struct Invocation {
     pub cancelled: bool,
     /// Whether the runtime's timer ended it.
     pub timed_out: bool,
+    /// Whether the handler was called at all.
+    pub handler_called: bool,
 }
 
 /// Everything one invocation needs to know.
@@ -134,11 +135,22 @@ impl Engine {
             Ok(self.preflight_failure(plugin, job.run_id, started, result))
         };
         let module = job.plugin.module();
-        if let Err(message) = self.load_handler(job, &module).await {
-            return refuse(ErrorCode::DependencyUnavailable, message);
+        let variable = |name: &JsString| job.environment.var(name.as_str()?).map(ToOwned::to_owned);
+        // A module that prints or throws while it loads may quote a credential like any handler.
+        let known: Vec<JsString> =
+            manifest.secrets.iter().filter_map(variable).map(JsString::from).collect();
+        let invocation = self.next_invocation();
+        let printing = match job.artifact {
+            Some(_) => {
+                let transcript = Transcript::open(job.paths, &job.run_id.to_text())?;
+                Some(self.prints.attach(invocation, transcript, known.clone()))
+            }
+            None => None,
+        };
+        if let Err(message) = self.load_handler(job, &module, invocation).await {
+            return refuse(ErrorCode::DependencyUnavailable, redact_text(&message, &known));
         }
         let file = config::read(job.paths, plugin)?;
-        let variable = |name: &JsString| job.environment.var(name.as_str()?).map(ToOwned::to_owned);
         let resolved = match resolve(manifest, file.as_deref(), job.args, &variable) {
             Ok(resolved) => resolved,
             Err(fault) => {
@@ -156,7 +168,7 @@ impl Engine {
         let request = AttemptRequest {
             plugin: module,
             attempt: 1,
-            invocation: self.next_invocation(),
+            invocation,
             manifest: manifest.to_value(),
             args: resolved.args.into(),
             context,
@@ -165,13 +177,6 @@ impl Engine {
         let records = match job.artifact {
             Some(UserInitiated(user_initiated)) => {
                 Some(Records::open(job, started, user_initiated)?)
-            }
-            None => None,
-        };
-        let printing = match job.artifact {
-            Some(_) => {
-                let transcript = Transcript::open(job.paths, &job.run_id.to_text())?;
-                Some(self.prints.attach(request.invocation, transcript, secrets.clone()))
             }
             None => None,
         };
@@ -196,6 +201,7 @@ impl Engine {
         let plugin = &job.plugin.name;
         let manifest = &job.plugin.manifest;
         let mut attempts: Vec<Attempt> = Vec::new();
+        let mut handler_called = false;
         let mut number = 0;
         loop {
             number += 1;
@@ -207,8 +213,9 @@ impl Engine {
             let request = Request::Attempt(Box::new(request));
             let ending =
                 self.attempt(job.operation, request, manifest.timeout_ms, job.cancel).await;
+            handler_called |= !matches!(ending, Ending::NotStarted);
             let timed_out = matches!(ending, Ending::TimedOut);
-            let mut cancelled = matches!(ending, Ending::Cancelled);
+            let mut cancelled = matches!(ending, Ending::Cancelled | Ending::NotStarted);
             let mut result = result_of(ending, plugin, secrets);
             let now = self.clock.now();
             let status = attempt::classify(&result, cancelled, timed_out);
@@ -250,20 +257,27 @@ impl Engine {
                 attempts,
                 cancelled,
                 timed_out,
+                handler_called,
             };
         }
     }
 
     /// Imports the handler; the error is what a reader sees.
-    async fn load_handler(&self, job: &Job<'_>, module: &PluginModule) -> Result<(), JsString> {
-        let request = Request::LoadHandler { plugin: module.clone() };
+    async fn load_handler(
+        &self,
+        job: &Job<'_>,
+        module: &PluginModule,
+        invocation: u64,
+    ) -> Result<(), JsString> {
+        let (plugin, capture) = (module.clone(), job.artifact.is_some());
+        let request = Request::LoadHandler { plugin, invocation, capture };
         match self.attempt(job.operation, request, job.plugin.manifest.timeout_ms, job.cancel).await
         {
             Ending::Answered(Ok(_)) => Ok(()),
-            Ending::Answered(Err(thrown)) => Err(thrown.message),
+            Ending::Answered(Err(failure)) => Err(failure.message().clone()),
             Ending::TimedOut => Err("the handler did not load within its timeout".into()),
             // The attempt that follows meets the same cancellation and records it.
-            Ending::Cancelled => Ok(()),
+            Ending::Cancelled | Ending::NotStarted => Ok(()),
         }
     }
 
@@ -294,6 +308,7 @@ impl Engine {
             retried: false,
             cancelled: false,
             timed_out: false,
+            handler_called: false,
         }
     }
 

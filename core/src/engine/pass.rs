@@ -1,8 +1,8 @@
 //! What an advance knows while it runs, and what becomes of it at the end.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::clock::Instant;
 use crate::decide::merge::{self, lay_over};
@@ -33,6 +33,8 @@ pub(super) struct Facts {
     pub locked: HashSet<JsString>,
     pub resumed_from: Option<JsString>,
     pub dry_run: bool,
+    /// The number under which the host hears of this pass.
+    pub operation: u64,
 }
 
 /// What a pass has found out so far. One lock guards all of it, so that an ending that comes from
@@ -40,8 +42,8 @@ pub(super) struct Facts {
 pub(super) struct Pass {
     pub facts: Facts,
     progress: Mutex<Progress>,
-    /// Set by whoever records the pass: its own end, or the end of the process.
-    recorded: AtomicBool,
+    /// Held by whoever records the pass: its own end, or the end of the process.
+    recording: Mutex<()>,
 }
 
 /// See [`Pass`].
@@ -55,7 +57,14 @@ pub(super) struct Progress {
     pub gated: Vec<JsString>,
     /// Plugins that no grant covered.
     pub unapproved: Vec<JsString>,
+    /// When the plugins that run now were started.
+    pub running: Record<Instant>,
+    /// What the level that runs now has to tell, by the place of the plugin in it.
+    told: Vec<(usize, Vec<BoardEvent>)>,
     pub journal: Option<Journal>,
+    /// Whether the pass is being recorded, was recorded, or was given up. From then on no plugin
+    /// starts and no outcome counts any more.
+    pub ended: bool,
 }
 
 impl Pass {
@@ -70,9 +79,12 @@ impl Pass {
             gates: Vec::new(),
             gated: Vec::new(),
             unapproved: Vec::new(),
+            running: Record::new(),
+            told: Vec::new(),
             journal,
+            ended: false,
         };
-        Self { facts, progress: Mutex::new(progress), recorded: AtomicBool::new(false) }
+        Self { facts, progress: Mutex::new(progress), recording: Mutex::new(()) }
     }
 
     /// Reads or changes what is known. Never held across a wait.
@@ -80,9 +92,29 @@ impl Pass {
         change(&mut self.progress.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Claims the right to record this pass. Only the first caller has it.
-    pub(super) fn claim_recording(&self) -> bool {
-        !self.recorded.swap(true, Ordering::AcqRel)
+    /// Ends the pass and claims the right to record it, for as long as the guard lives. Only the
+    /// first caller has it; a later one waits until the first has written everything.
+    pub(super) fn claim_recording(&self) -> Option<MutexGuard<'_, ()>> {
+        let recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner);
+        self.give_up().then_some(recording)
+    }
+
+    /// Ends the pass; whether it was not ended before.
+    pub(super) fn give_up(&self) -> bool {
+        self.with(|progress| !std::mem::replace(&mut progress.ended, true))
+    }
+
+    /// Keeps what is to be told of the plugin at this place of its level until the level has ended,
+    /// so that the order of the events does not depend on which plugin was faster.
+    pub(super) fn hear(&self, place: usize, told: Vec<BoardEvent>) {
+        self.with(|progress| progress.told.push((place, told)));
+    }
+
+    /// Takes what the level has to tell, in the order of the level.
+    pub(super) fn take_told(&self) -> Vec<BoardEvent> {
+        let mut told = self.with(|progress| std::mem::take(&mut progress.told));
+        told.sort_by_key(|(place, _)| *place);
+        told.into_iter().flat_map(|(_, events)| events).collect()
     }
 
     /// Adds the entries of plugins that could not even be considered: on a cycle, or not loaded.
@@ -123,30 +155,26 @@ impl Pass {
     ///
     /// When the state could not be merged nothing of it is overwritten, the logs are written all
     /// the same, and the journal stays for the next read to fold; the first error is returned.
-    pub(super) fn record(
-        &self,
-        status: AdvanceStatus,
-        now: Instant,
-    ) -> (Result<()>, std::path::PathBuf) {
+    pub(super) fn record(&self, status: AdvanceStatus, now: Instant) -> Result<PathBuf> {
         let facts = &self.facts;
         let merged = self.merge_state(now);
         let log = self.run_log(status, now);
-        let (logged, path) = match runs::write_run_log(&facts.paths, &log) {
-            Ok(path) => (Ok(()), path),
-            Err(error) => (Err(error), std::path::PathBuf::new()),
-        };
+        let logged = runs::write_run_log(&facts.paths, &log);
         let streamed = jsonl::append(&facts.paths, &jsonl_lines(&log), now);
-        let told = events::append(&facts.paths, &[self.completed_event(&log, now)]);
-        let outcome = merged.and(logged).and(streamed).and(told);
-        if outcome.is_ok() {
-            let journal = self.with(|progress| progress.journal.take());
-            if let Some(journal) = journal
-                && let Err(error) = journal.close()
-            {
-                return (Err(error), path);
-            }
-        }
-        (outcome, path)
+        let mut told = self.take_told();
+        told.push(self.completed_event(&log, now));
+        let told = events::append(&facts.paths, &told);
+        merged.and(streamed).and(told).and(logged)
+    }
+
+    /// Removes the crash journal of a pass that is recorded.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is lost then: the state names the pass, so that the next one folds nothing.
+    pub(super) fn close_journal(&self) -> Result<()> {
+        let journal = self.with(|progress| progress.journal.take());
+        journal.map_or(Ok(()), Journal::close)
     }
 
     fn merge_state(&self, now: Instant) -> Result<()> {

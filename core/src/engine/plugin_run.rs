@@ -29,7 +29,6 @@ pub(super) struct PluginRunner {
     pub options: AdvanceOptions,
     /// Whether autonomous results are parked as well.
     pub review_gate: bool,
-    pub operation: u64,
     pub cancel: CancellationToken,
     /// Whether a cancellation kept a plugin from starting or from finishing.
     pub cut_short: AtomicBool,
@@ -47,13 +46,16 @@ struct Ended {
 
 impl PluginRunner {
     /// Decides about one plugin and runs it when it is due. Returns the events to append when the
-    /// level has ended, so that their order does not depend on which plugin was faster.
+    /// level has ended.
     pub(super) async fn consider(&self, name: &JsString) -> Vec<BoardEvent> {
         let Some(plugin) = self.pass.facts.roster.plugins.get(name) else {
             return Vec::new();
         };
         if self.cancel.is_cancelled() {
             self.cut_short.store(true, Ordering::Relaxed);
+            return Vec::new();
+        }
+        if self.pass.with(|progress| progress.ended) {
             return Vec::new();
         }
         let now = self.engine.clock.now();
@@ -115,19 +117,25 @@ impl PluginRunner {
         let entry = entry(name, EntryStatus::Denied, now, 0.0, detail.as_str().into());
         self.record(name, Ended::without_run(PluginState::Skipped, entry));
         let run_id = &self.pass.facts.run_id;
-        vec![event::plugin_denied(&events::stamp(now), name, run_id, &detail.into())]
+        vec![event::plugin_denied(&events::stamp(now), name, &detail.into(), run_id)]
     }
 
     async fn run(&self, name: &JsString, plugin: &LoadedPlugin, now: Instant) -> Vec<BoardEvent> {
         let manifest = &plugin.manifest;
-        if let Err(error) = self.begin(name, manifest, now) {
-            // Without the journal a crash would let the effects happen twice: not started.
-            let summary = format!("not started: {error}").into();
-            let entry = entry(name, EntryStatus::Failed, now, 0.0, summary);
-            self.record(name, Ended::without_run(PluginState::Failed, entry));
-            return self.failed_event(name, now, &error.to_string().into());
+        match self.begin(name, manifest, now) {
+            Ok(true) => {}
+            Ok(false) => return Vec::new(),
+            Err(error) => {
+                // Without the journal a crash would let the effects happen twice: not started.
+                let reason = JsString::from(format!("not started: {error}"));
+                let entry = entry(name, EntryStatus::Failed, now, 0.0, reason.clone());
+                self.record(name, Ended::without_run(PluginState::Failed, entry));
+                self.end(name, PluginState::Failed, 0.0, Some(reason.clone()));
+                return self.failed_event(name, now, &reason);
+            }
         }
-        self.engine.host.notify(self.operation, Notice::PluginStart { plugin: name.clone() });
+        let operation = self.pass.facts.operation;
+        self.engine.host.notify(operation, Notice::PluginStart { plugin: name.clone() });
         let dependencies = self.dependency_runs(manifest);
         let facts = &self.pass.facts;
         let job = Job {
@@ -140,7 +148,7 @@ impl PluginRunner {
             dependency_runs: &dependencies,
             artifact: None,
             events: !self.options.dry_run,
-            operation: self.operation,
+            operation,
             cancel: &self.cancel,
         };
         let invocation = self.engine.run(&job).await;
@@ -157,14 +165,19 @@ impl PluginRunner {
         events
     }
 
-    /// Notes in the crash journal that effects may fire from here on.
-    fn begin(&self, name: &JsString, manifest: &Manifest, now: Instant) -> Result<()> {
+    /// Notes in the crash journal that effects may fire from here on. Says no when the pass has
+    /// ended meanwhile.
+    fn begin(&self, name: &JsString, manifest: &Manifest, now: Instant) -> Result<bool> {
         self.pass.with(|progress| {
+            if progress.ended {
+                return Ok(false);
+            }
             if let (Some(journal), false) = (&progress.journal, manifest.side_effects.is_empty()) {
                 journal.started(name, now)?;
             }
             progress.states.insert(name.clone(), PluginState::Running);
-            Ok(())
+            progress.running.insert(name.clone(), now);
+            Ok(true)
         })
     }
 
@@ -213,10 +226,24 @@ impl PluginRunner {
         let run =
             self.run_record(name, run_status, Some(result), completed, invocation.duration_ms);
         let gate = gated.then(|| self.gate(name, result, started, completed));
-        // A cancelled run without effects is as if it had not been: the next advance runs it.
-        let counts = !invocation.cancelled || !manifest.side_effects.is_empty();
+        // A cancellation that came before the handler was called leaves nothing to record.
+        let counts = !invocation.cancelled || invocation.handler_called;
         let reason = failed.then(|| invocation.final_error.clone()).flatten();
         Ended { state, entry, run: counts.then_some(run), gate, reason }
+    }
+
+    /// The task of a plugin came to no end of its own: the host failed inside of it.
+    pub(super) fn lost(&self, name: &JsString) -> Vec<BoardEvent> {
+        let now = self.engine.clock.now();
+        let message = JsString::from("the plugin host failed while this plugin was handled");
+        let began = self.pass.with(|progress| progress.running.get(name).copied());
+        let mut ended = self.threw(name, message, began.unwrap_or(now), now);
+        if began.is_none() {
+            ended.run = None;
+        }
+        let events = self.events_of(name, &ended, now);
+        self.record(name, ended);
+        events
     }
 
     /// The invocation itself could not be carried out.
@@ -272,6 +299,10 @@ impl PluginRunner {
     fn record(&self, name: &JsString, ended: Ended) {
         let Ended { state, entry, run, gate, reason: _ } = ended;
         let noted = self.pass.with(|progress| {
+            if progress.ended {
+                return Ok(());
+            }
+            progress.running.shift_remove(name);
             progress.states.insert(name.clone(), state);
             progress.entries.insert(name.clone(), entry);
             let Some(run) = run else { return Ok(()) };
@@ -311,9 +342,9 @@ impl PluginRunner {
     }
 
     /// Appends the events of a level. A log that cannot be written costs the lines, not the pass.
-    pub(super) fn tell(&self, told: impl Iterator<Item = Vec<BoardEvent>>) {
-        let told: Vec<BoardEvent> = told.flatten().collect();
-        if self.options.dry_run || told.is_empty() {
+    pub(super) fn tell(&self) {
+        let told = self.pass.take_told();
+        if self.options.dry_run || told.is_empty() || self.pass.with(|progress| progress.ended) {
             return;
         }
         if let Err(error) = events::append(&self.pass.facts.paths, &told) {
@@ -324,11 +355,11 @@ impl PluginRunner {
     fn end(&self, name: &JsString, state: PluginState, elapsed_ms: f64, reason: Option<JsString>) {
         let plugin = name.clone();
         let notice = Notice::PluginEnd { plugin, state, elapsed_ms, reason };
-        self.engine.host.notify(self.operation, notice);
+        self.engine.host.notify(self.pass.facts.operation, notice);
     }
 
     pub(super) fn warn(&self, text: String) {
-        self.engine.host.notify(self.operation, Notice::Warning { text });
+        self.engine.host.notify(self.pass.facts.operation, Notice::Warning { text });
     }
 }
 

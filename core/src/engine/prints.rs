@@ -21,8 +21,12 @@ struct Recording {
     secrets: Vec<JsString>,
     /// Whether a secret spans lines: then only a whole attempt can be redacted.
     whole: bool,
-    /// Text that is not written yet, because a secret may end in text still to come.
-    held: JsString,
+    /// Text that is not written yet, because a secret may end in text still to come. In pieces, as
+    /// it came: joining at each piece would cost the square of a long line.
+    held: Vec<JsString>,
+    /// Whether the first attempt has begun. What a module printed while it was evaluated waits for
+    /// that: a run that never gets there leaves no transcript.
+    begun: bool,
 }
 
 /// A recording in progress.
@@ -44,8 +48,8 @@ impl Prints {
         secrets: Vec<JsString>,
     ) -> Printing<'_> {
         let whole = secrets.iter().any(|secret| secret.as_bytes().contains(&b'\n'));
-        let (fault, held) = (None, JsString::new());
-        let recording = Recording { transcript, fault, secrets, whole, held };
+        let (fault, held) = (None, Vec::new());
+        let recording = Recording { transcript, fault, secrets, whole, held, begun: false };
         self.with(|open| open.insert(invocation, recording));
         Printing { prints: self, invocation }
     }
@@ -54,7 +58,10 @@ impl Prints {
     pub(super) fn begin_attempt(&self, invocation: u64, attempt: u32) {
         self.with(|open| {
             if let Some(recording) = open.get_mut(&invocation) {
-                recording.flush();
+                if recording.begun {
+                    recording.flush();
+                }
+                recording.begun = true;
                 let begun = recording.transcript.begin_attempt(attempt);
                 recording.keep(begun);
             }
@@ -79,7 +86,9 @@ impl Printing<'_> {
 
     fn stop(&self) -> Option<Error> {
         let mut recording = self.prints.with(|open| open.remove(&self.invocation))?;
-        recording.flush();
+        if recording.begun {
+            recording.flush();
+        }
         recording.fault
     }
 }
@@ -93,16 +102,17 @@ impl Drop for Printing<'_> {
 
 impl Recording {
     fn print(&mut self, text: &JsString) {
-        self.held = self.held.concat(text);
-        if self.whole {
+        self.held.push(text.clone());
+        if self.whole || !self.begun || !text.as_bytes().contains(&b'\n') {
             return;
         }
-        let bytes = self.held.as_bytes();
+        let held = self.take_held();
+        let bytes = held.as_bytes();
         if let Some(newline) = bytes.iter().rposition(|byte| *byte == b'\n') {
             let (lines, rest) = bytes.split_at(newline + 1);
             let (lines, rest) =
                 (JsString::from_wtf8(lines.into()), JsString::from_wtf8(rest.into()));
-            self.held = rest;
+            self.held.push(rest);
             let written = self.transcript.print(&redact_text(&lines, &self.secrets));
             self.keep(written);
         }
@@ -114,8 +124,15 @@ impl Recording {
         }
     }
 
+    /// Takes the pieces out as one text; halves of a pair that came apart are joined again.
+    fn take_held(&mut self) -> JsString {
+        let pieces = std::mem::take(&mut self.held);
+        let units: Vec<u16> = pieces.iter().flat_map(JsString::units).collect();
+        JsString::from_utf16(&units)
+    }
+
     fn flush(&mut self) {
-        let held = std::mem::take(&mut self.held);
+        let held = self.take_held();
         if !held.is_empty() {
             let written = self.transcript.print(&redact_text(&held, &self.secrets));
             self.keep(written);

@@ -1,10 +1,11 @@
 //! The plugins of a root: which there are, and the manifest of each.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinError, JoinSet};
 
 use crate::error::{Error, Result};
 use crate::home::files;
@@ -86,7 +87,8 @@ impl Engine {
     /// [`Error::PluginRoot`] or [`Error::EmptyPluginRoot`] when the root cannot be read.
     pub(super) async fn roster(self: &Arc<Self>, root: &Path, operation: u64) -> Result<Roster> {
         let mut roster = Roster::default();
-        let mut imports: JoinSet<(JsString, Result<LoadedPlugin, String>)> = JoinSet::new();
+        let mut imports: JoinSet<Result<LoadedPlugin, String>> = JoinSet::new();
+        let mut names: HashMap<Id, JsString> = HashMap::new();
         let mut loaded: Vec<(JsString, Result<LoadedPlugin, String>)> = Vec::new();
         let found = plugins::roster(root)?;
         roster.failures = found.failures;
@@ -95,17 +97,18 @@ impl Engine {
                 loaded.push((candidate.name, literal));
                 continue;
             }
-            if imports.len() >= IMPORTS_AT_ONCE {
-                loaded.extend(imports.join_next().await.and_then(Result::ok));
+            if imports.len() >= IMPORTS_AT_ONCE
+                && let Some(import) = imports.join_next_with_id().await
+            {
+                loaded.extend(named(&mut names, import));
             }
-            let engine = self.clone();
-            imports.spawn(async move {
-                let name = candidate.name.clone();
-                (name, engine.import_manifest(candidate, operation).await)
-            });
+            let (engine, name) = (self.clone(), candidate.name.clone());
+            let task =
+                imports.spawn(async move { engine.import_manifest(candidate, operation).await });
+            names.insert(task.id(), name);
         }
-        while let Some(import) = imports.join_next().await {
-            loaded.extend(import);
+        while let Some(import) = imports.join_next_with_id().await {
+            loaded.extend(named(&mut names, import));
         }
         loaded.sort_by(|left, right| left.0.cmp(&right.0));
         for (name, outcome) in loaded {
@@ -161,11 +164,24 @@ impl Engine {
         };
         let exported = match answer {
             Some(Ok(answer)) => exported_manifest(&answer, &name)?,
-            Some(Err(failure)) => return Err(failure.message.to_text()),
+            Some(Err(failure)) => return Err(failure.message().to_text()),
             None => return Err("the plugin host gave no answer".into()),
         };
         validated(candidate, &exported)
     }
+}
+
+type Import = Result<(Id, Result<LoadedPlugin, String>), JoinError>;
+
+/// The outcome of an import with its plugin's name; a host that panicked is a load failure.
+fn named(
+    names: &mut HashMap<Id, JsString>,
+    import: Import,
+) -> Option<(JsString, Result<LoadedPlugin, String>)> {
+    let (id, outcome) = import.unwrap_or_else(|error| {
+        (error.id(), Err("the plugin host failed while it loaded the manifest".into()))
+    });
+    names.remove(&id).map(|name| (name, outcome))
 }
 
 /// The part of a host's answer that speaks of this plugin.

@@ -30,7 +30,8 @@ impl PluginModule {
 }
 
 impl Request {
-    /// `{kind: "manifests", operation, plugins}`, `{kind: "handler", operation, plugin}` or
+    /// `{kind: "manifests", operation, plugins}`, `{kind: "handler", operation, plugin,
+    /// invocation, capture}` or
     /// `{kind: "attempt", operation, plugin, attempt, invocation, manifest, args, context, capture}`.
     pub fn to_value(&self, operation: u64) -> Value {
         let operation = counter(operation);
@@ -40,10 +41,12 @@ impl Request {
                 ("operation", operation),
                 ("plugins", plugins.iter().map(PluginModule::to_value).collect::<Vec<_>>().into()),
             ]),
-            Self::LoadHandler { plugin } => object([
+            Self::LoadHandler { plugin, invocation, capture } => object([
                 ("kind", "handler".into()),
                 ("operation", operation),
                 ("plugin", plugin.to_value()),
+                ("invocation", counter(*invocation)),
+                ("capture", (*capture).into()),
             ]),
             Self::Attempt(request) => object([
                 ("kind", "attempt".into()),

@@ -52,7 +52,7 @@ impl Host for TableHost {
                     fs::write(path, "{").expect("a file");
                 }
                 if name == "broken" {
-                    let failure = HostFailure { message: "it broke".into() };
+                    let failure = HostFailure::Threw("it broke".into());
                     engine.complete(id, Err(failure));
                     return;
                 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use warpline_core::engine::{AdvanceOptions, Notice, PluginState};
+use warpline_core::engine::{AdvanceOptions, Notice, PluginState, Witness};
 use warpline_core::json::Value;
 use warpline_core::schema::run_log::{AdvanceStatus, EntryStatus};
 
@@ -185,13 +185,56 @@ async fn an_interrupted_pass_records_what_finished_and_the_next_one_continues_it
     let state = fleet.state();
     assert_eq!(text_at(&state, "plugin_runs.quick.status"), "success");
     assert_eq!(text_at(&state, "plugin_runs.writer.status"), "failed", "effects may have fired");
-    assert!(at(&state, "plugin_runs").get("slow").is_none(), "it runs again");
+    assert_eq!(text_at(&state, "plugin_runs.slow.status"), "failed", "a cancelled run failed");
     assert_eq!(state_of(&result, "behind"), PluginState::Pending);
 
     let fleet = Fleet { cancel: Default::default(), ..fleet };
     fleet.plugin("slow", "", |_| async { ok("done", "") });
     let next = fleet.advance().await;
     assert_eq!(text_at(&fleet.run_log(&next), "resumed_from"), result.run_id.to_text());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pass_that_is_cancelled_before_it_begins_runs_and_records_no_plugin() {
+    let fleet = Fleet::new();
+    fleet.grant(r#""*""#, 20);
+    fleet.plugin("writer", r#""side_effects":["writes_db"]"#, |_| async { ok("wrote", "") });
+    fleet.cancel.cancel();
+    let result = fleet.advance().await;
+    assert_eq!(result.status, AdvanceStatus::Interrupted);
+    assert_eq!(state_of(&result, "writer"), PluginState::Pending);
+    assert!(fleet.started().is_empty());
+    let state = fleet.state();
+    assert!(at(&state, "plugin_runs").get("writer").is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plugin_that_was_cancelled_while_it_waited_for_its_turn_leaves_no_record() {
+    let fleet = Fleet::new();
+    fleet.grant(r#""*""#, 20);
+    let fields = r#""side_effects":["writes_db"],"max_parallelism":1"#;
+    fleet.plugin("writer", fields, |_| async { std::future::pending().await });
+    let busy = {
+        let (engine, environment) = (fleet.engine.clone(), fleet.environment.clone());
+        tokio::spawn(async move {
+            let (options, cancel) = (Default::default(), Default::default());
+            let name = "writer".into();
+            let run = engine.invoke(&environment, &name, &options, &Witness::ManualRun, 2, &cancel);
+            run.await.map(drop)
+        })
+    };
+    let cancel = fleet.cancel.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        cancel.cancel();
+    });
+    tokio::task::yield_now().await;
+    let result = fleet.advance().await;
+    assert_eq!(result.status, AdvanceStatus::Interrupted);
+    assert_eq!(fleet.started().len(), 1, "only the direct run called the handler");
+    let state = fleet.state();
+    assert!(at(&state, "plugin_runs").get("writer").is_none(), "no effect can have fired");
+    busy.abort();
 }
 
 #[tokio::test(start_paused = true)]
@@ -204,6 +247,7 @@ async fn refusals_leave_the_home_as_it_was() {
         (&fleet.paths.state_file, "{\"plugin_runs\":\"x\"}", "engine-state.json"),
         (&fleet.paths.state_file, "{\"schema_version\":2}", "older than this file"),
         (&fleet.paths.state_file, "", "engine-state.json"),
+        (&fleet.paths.journal(), "not a line\n", "in-flight.jsonl"),
     ] {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();

@@ -3,5 +3,23 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 mod advance;
+mod capabilities;
+mod concurrency;
+mod config;
+mod crash;
+mod denials;
+mod dependencies;
+mod exit;
+mod gates;
 mod invocation;
+mod meddling;
+mod outputs;
+mod profiles;
+mod quiet_hours;
+mod records;
+mod redaction;
+mod retention;
+mod roots;
+mod secrets;
+mod sizes;
 mod support;

@@ -10,30 +10,41 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use warpline_core::clock::Instant;
+use warpline_core::decide::{denial, gate};
 use warpline_core::engine::{
     AbortReason, AdvanceOptions, AdvanceResult, AttemptRequest, CallId, Clock, Engine, Host,
     HostFailure, Invocation, InvokeOptions, Notice, PluginState, Request, Witness,
 };
 use warpline_core::error::{Error, Result};
-use warpline_core::home::{Environment, Paths};
+use warpline_core::home::{Environment, Paths, state};
 use warpline_core::json::{JsString, Map, Value, parse};
+use warpline_core::schema::engine_state::{Denial, EngineState};
+use warpline_core::schema::manifest::Manifest;
+use warpline_core::schema::run_log::PluginLogEntry;
 
 /// The instant every test starts at.
 pub const START: &str = "2026-08-20T12:00:00.000Z";
 
-type Answer = std::result::Result<Value, String>;
+/// What a handler returns: JSON, or the text of what it throws.
+pub type Answer = std::result::Result<Value, String>;
+
+/// What a plugin was called with, call by call.
+pub type Requests = Arc<Mutex<Vec<AttemptRequest>>>;
+
 type Handler = Arc<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
 
 /// What a handler is given.
 pub struct Call {
     pub request: AttemptRequest,
     pub aborted: CancellationToken,
+    pub engine: Arc<Engine>,
 }
 
 #[derive(Default)]
 pub struct FakeHost {
     engine: OnceLock<Weak<Engine>>,
     handlers: Mutex<HashMap<String, Handler>>,
+    unloadable: Mutex<HashMap<String, String>>,
     open: Mutex<HashMap<CallId, CancellationToken>>,
     pub started: Mutex<Vec<String>>,
     pub aborts: Mutex<Vec<AbortReason>>,
@@ -45,9 +56,13 @@ impl Host for FakeHost {
         let engine = self.engine.get().and_then(Weak::upgrade).expect("the engine lives");
         match request {
             Request::LoadManifests { plugins } => {
+                if plugins.iter().any(|plugin| plugin.name == "hangs") {
+                    return;
+                }
                 let rows = plugins.iter().map(|plugin| {
                     let source = std::fs::read_to_string(plugin.directory.join("manifest.ts"));
                     let source = source.unwrap_or_default();
+                    assert_ne!(source, "panic", "a bug of the host");
                     let manifest = source.strip_prefix("export const manifest = ").map(parse);
                     let mut row = Map::new();
                     row.insert("plugin", &plugin.name);
@@ -60,10 +75,10 @@ impl Host for FakeHost {
                 let rows: Vec<Value> = rows.collect();
                 engine.complete(id, Ok(rows.into()));
             }
-            Request::LoadHandler { plugin } => {
-                let known = self.handlers.lock().unwrap().contains_key(&plugin.name.to_text());
-                let failure = HostFailure { message: "Cannot find module handler.ts".into() };
-                engine.complete(id, if known { Ok(Value::Null) } else { Err(failure) });
+            Request::LoadHandler { plugin, .. } => {
+                let thrown = self.unloadable.lock().unwrap().get(&plugin.name.to_text()).cloned();
+                let failed = |message: String| HostFailure::Threw(message.into());
+                engine.complete(id, thrown.map_or(Ok(Value::Null), |text| Err(failed(text))));
             }
             Request::Attempt(request) => {
                 let name = request.plugin.name.to_text();
@@ -71,10 +86,11 @@ impl Host for FakeHost {
                 self.started.lock().unwrap().push(name.clone());
                 self.open.lock().unwrap().insert(id, aborted.clone());
                 let handler = self.handlers.lock().unwrap()[&name].clone();
-                let answer = handler(Call { request: *request, aborted });
+                let call = Call { request: *request, aborted, engine: engine.clone() };
+                let answer = handler(call);
                 tokio::spawn(async move {
                     let answer = answer.await;
-                    let failed = |message: String| HostFailure { message: message.into() };
+                    let failed = |message: String| HostFailure::Threw(message.into());
                     engine.complete(id, answer.map_err(failed));
                 });
             }
@@ -93,9 +109,22 @@ impl Host for FakeHost {
     }
 }
 
+impl FakeHost {
+    /// Loses a handler: from now on its module does not load.
+    pub fn forget(&self, name: &str) {
+        self.fail_to_load(name, "Cannot find module handler.ts");
+    }
+
+    /// From now on the handler's module throws this while it loads.
+    pub fn fail_to_load(&self, name: &str, message: &str) {
+        self.unloadable.lock().unwrap().insert(name.into(), message.into());
+    }
+}
+
 /// A home with plugins and an engine over it.
 pub struct Fleet {
-    pub home: TempDir,
+    #[allow(dead_code)] // held so that the home is removed at the end
+    pub directory: Option<TempDir>,
     pub host: Arc<FakeHost>,
     pub engine: Arc<Engine>,
     pub environment: Environment,
@@ -104,10 +133,17 @@ pub struct Fleet {
 }
 
 impl Fleet {
+    /// A fleet over a fresh home.
     pub fn new() -> Self {
         let home = tempfile::tempdir().expect("a temporary directory");
         let root = home.path().canonicalize().expect("it exists");
         std::fs::create_dir(root.join("plugins")).expect("created");
+        Self { directory: Some(home), ..Self::over(&root) }
+    }
+
+    /// Another engine, with a host of its own and the clock at the start, over a home that is there.
+    pub fn over(root: &Path) -> Self {
+        let root = root.to_owned();
         let host = Arc::new(FakeHost::default());
         let start = Instant::parse(START).expect("parses");
         let engine = Engine::with_clock(host.clone(), Clock::starting_at(start));
@@ -115,7 +151,8 @@ impl Fleet {
         let vars = [("WARPLINE_HOME".to_owned(), root.display().to_string())].into();
         let environment = Environment { vars, cwd: root.clone() };
         let paths = Paths::new(root);
-        Self { home, host, engine, environment, paths, cancel: CancellationToken::new() }
+        let cancel = CancellationToken::new();
+        Self { directory: None, host, engine, environment, paths, cancel }
     }
 
     /// Adds a plugin. `fields` are JSON members that are laid over a minimal autonomous manifest.
@@ -135,6 +172,27 @@ impl Fleet {
         let handler: Handler = Arc::new(move |call| Box::pin(handler(call)));
         self.host.handlers.lock().unwrap().insert(name.into(), handler);
         self
+    }
+
+    /// Adds a plugin that succeeds and keeps what it was called with.
+    pub fn spy(&self, name: &str, fields: &str) -> Requests {
+        let requests = Requests::default();
+        let kept = requests.clone();
+        self.plugin(name, fields, move |call| {
+            kept.lock().unwrap().push(call.request);
+            async { ok("seen", "") }
+        });
+        requests
+    }
+
+    /// Adds a plugin whose answers are given one after the other; the last is repeated.
+    pub fn plays(&self, name: &str, fields: &str, answers: Vec<Answer>) {
+        let left = Mutex::new(answers);
+        self.plugin(name, fields, move |_| {
+            let mut left = left.lock().unwrap();
+            let next = if left.len() > 1 { left.remove(0) } else { left[0].clone() };
+            async move { next }
+        });
     }
 
     /// Writes a plugin's manifest module as given.
@@ -161,6 +219,30 @@ impl Fleet {
             .expect("the invocation returns")
     }
 
+    /// The manifest of a plugin, as the engine loads it.
+    pub async fn manifest(&self, name: &str) -> Manifest {
+        let loaded = self.engine.load_manifests(&self.paths.plugins, 1).await;
+        loaded.roster.plugins[&JsString::from(name)].manifest.clone()
+    }
+
+    /// Changes the state document as a verb of a human would.
+    pub fn change<T>(&self, change: impl FnOnce(&mut EngineState) -> T) -> T {
+        let written = |state: &mut EngineState| Ok(state::Decision::Write(change(state)));
+        state::update(&self.paths, self.engine.now(), written).expect("the state is usable")
+    }
+
+    /// Records a denial of what the plugin proposes now.
+    pub async fn deny(&self, name: &str) {
+        let manifest = self.manifest(name).await;
+        self.change(|state| deny(state, name, &manifest));
+    }
+
+    /// Answers the plugin's parked result with yes.
+    pub async fn approve(&self, name: &str) -> gate::Answer {
+        let (manifest, now) = (self.manifest(name).await, self.engine.now());
+        self.change(|state| gate::answer(state, &name.into(), &manifest, now))
+    }
+
     /// Grants `scopes` (JSON) for `hours` from the start of the test.
     pub fn grant(&self, scopes: &str, hours: i64) {
         let start = Instant::parse(START).expect("parses");
@@ -170,6 +252,42 @@ impl Fleet {
              \"expires_at\":{expires:?},\"scopes\":{scopes}}}"
         );
         std::fs::write(&self.paths.approval, text).expect("written");
+    }
+
+    /// Writes a file of the home, directories included.
+    pub fn put(&self, path: &Path, text: &str) {
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("created");
+        std::fs::write(path, text).expect("written");
+    }
+
+    /// Lets the clock go on.
+    pub async fn wait_hours(&self, hours: u64) {
+        tokio::time::advance(std::time::Duration::from_secs(hours * 3600)).await;
+    }
+
+    /// How many times a handler was called.
+    pub fn calls(&self, name: &str) -> usize {
+        self.started().iter().filter(|started| *started == name).count()
+    }
+
+    /// The texts that the host was told with, of one kind of notice.
+    pub fn run_failures(&self) -> Vec<String> {
+        let notices = self.host.notices.lock().unwrap();
+        let text = |notice: &Notice| match notice {
+            Notice::RunFailure { text } => Some(text.to_text()),
+            _ => None,
+        };
+        notices.iter().filter_map(text).collect()
+    }
+
+    /// The warnings that the host was told.
+    pub fn warnings(&self) -> Vec<String> {
+        let notices = self.host.notices.lock().unwrap();
+        let text = |notice: &Notice| match notice {
+            Notice::Warning { text } => Some(text.clone()),
+            _ => None,
+        };
+        notices.iter().filter_map(text).collect()
     }
 
     /// The state document on disk.
@@ -196,7 +314,7 @@ impl Fleet {
     /// Every file below the home with its bytes, lock files aside.
     pub fn snapshot(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut files = Vec::new();
-        let mut open = vec![self.home.path().to_owned()];
+        let mut open = vec![self.paths.home.clone()];
         while let Some(directory) = open.pop() {
             for entry in std::fs::read_dir(directory).expect("readable") {
                 let path = entry.expect("an entry").path();
@@ -262,4 +380,35 @@ pub fn result(status: &str, summary: &str, fields: &str) -> Answer {
 /// Where a plugin stands after an advance.
 pub fn state_of(result: &AdvanceResult, name: &str) -> PluginState {
     result.plugin_states[&JsString::from(name)]
+}
+
+/// The entry of a plugin in an advance.
+pub fn entry_of<'a>(result: &'a AdvanceResult, name: &str) -> &'a PluginLogEntry {
+    let entry = result.plugin_entries.iter().find(|entry| entry.plugin == name);
+    entry.unwrap_or_else(|| panic!("no entry of `{name}`"))
+}
+
+/// The summary of a plugin's entry.
+pub fn summary_of(result: &AdvanceResult, name: &str) -> String {
+    entry_of(result, name).result_summary.to_text()
+}
+
+/// The own keys of an object, in order.
+pub fn keys(value: &Value) -> Vec<String> {
+    value.as_object().expect("an object").keys().map(JsString::to_text).collect()
+}
+
+/// The elements of an array at a dotted path.
+pub fn list_at<'a>(value: &'a Value, path: &str) -> &'a [Value] {
+    at(value, path).as_array().unwrap_or_else(|| panic!("no array at `{path}`"))
+}
+
+/// Records in a document that a human said no to what the plugin proposes now.
+pub fn deny(state: &mut EngineState, name: &str, manifest: &Manifest) {
+    let plugin = JsString::from(name);
+    let fingerprint = denial::proposal_fingerprint(&plugin, manifest, state).into();
+    let denied_at = "2026-08-20T11:30:00.000Z".into();
+    let denial =
+        Denial { plugin: plugin.clone(), reason: "no".into(), denied_at, note: None, fingerprint };
+    state.denials.insert(plugin, denial);
 }

@@ -24,13 +24,20 @@ import { jsonOf, textOfThrown } from './text.js'
  *   context: ContextData,
  *   capture: boolean,
  * }} AttemptRequest
+ * @typedef {{
+ *   kind: 'handler',
+ *   operation: number,
+ *   plugin: PluginModule,
+ *   invocation: number,
+ *   capture: boolean,
+ * }} HandlerRequest
  * @typedef {{ kind: 'manifests', operation: number, plugins: PluginModule[] }
- *   | { kind: 'handler', operation: number, plugin: PluginModule }
+ *   | HandlerRequest
  *   | AttemptRequest} Request
  * @typedef {(...args: unknown[]) => unknown} Handler
  * @typedef {<T>(code: () => T) => T} Enter
  * @typedef {{
- *   complete(call: number, ok: boolean, json: string): void,
+ *   complete(call: number, outcome: 'value' | 'threw' | 'noJson', json: string): void,
  *   print(invocation: number, text: string): void,
  *   warn(text: string): void,
  *   enter(operation: number): Enter | undefined,
@@ -101,7 +108,7 @@ export class NodeHost {
       case 'manifests':
         return this.#settle(call, this.#manifests(request.plugins))
       case 'handler':
-        return this.#settle(call, this.#loadHandler(request.plugin))
+        return this.#settle(call, this.#loadHandler(request))
       case 'attempt':
         return this.#attempt(call, request)
     }
@@ -115,7 +122,7 @@ export class NodeHost {
    */
   #settle(call, json) {
     json.then(
-      (text) => this.#engine.complete(call, true, text),
+      (text) => this.#engine.complete(call, 'value', text),
       (thrown) => this.#fail(call, textOfThrown(thrown)),
     )
   }
@@ -125,7 +132,7 @@ export class NodeHost {
    * @param {string} text
    */
   #fail(call, text) {
-    this.#engine.complete(call, false, JSON.stringify(text))
+    this.#engine.complete(call, 'threw', JSON.stringify(text))
   }
 
   /** @param {PluginModule[]} plugins */
@@ -133,7 +140,7 @@ export class NodeHost {
     const answers = plugins.map(async (plugin) => {
       const name = JSON.stringify(plugin.name)
       try {
-        const manifest = await this.#load(plugin, 'manifest.ts', (module) => {
+        const manifest = await this.#load(plugin, 'manifest.ts', undefined, (module) => {
           if (module.manifest === undefined) {
             throw new Error(`${plugin.directory}/manifest.ts exports no \`manifest\``)
           }
@@ -147,11 +154,12 @@ export class NodeHost {
     return `[${(await Promise.all(answers)).join(',')}]`
   }
 
-  /** @param {PluginModule} plugin */
-  async #loadHandler(plugin) {
+  /** @param {HandlerRequest} request */
+  async #loadHandler({ plugin, invocation, capture }) {
     const number = revisionNumber(plugin)
     if (!this.#handlers.has(number)) {
-      const handler = await this.#load(plugin, 'handler.ts', (module) => {
+      const print = this.#capture(invocation, capture)
+      const handler = await this.#load(plugin, 'handler.ts', print, (module) => {
         if (typeof module.handler === 'function') return /** @type {Handler} */ (module.handler)
         throw new Error(`${plugin.directory}/handler.ts exports no function \`handler\``)
       })
@@ -166,11 +174,12 @@ export class NodeHost {
    * @template T
    * @param {PluginModule} plugin
    * @param {string} file
+   * @param {((text: string) => void) | undefined} print takes what the module prints
    * @param {(module: Record<string, unknown>) => T} take
    * @returns {Promise<T>}
    */
-  async #load(plugin, file, take) {
-    const running = new PluginCall(plugin.name, undefined)
+  async #load(plugin, file, print, take) {
+    const running = new PluginCall(plugin.name, print)
     try {
       return await running.run(async () => take(await importPlugin(plugin, file)))
     } finally {
@@ -186,30 +195,49 @@ export class NodeHost {
     const handler = this.#handlers.get(revisionNumber(request.plugin))
     if (!handler) throw new Error(`the handler of \`${request.plugin.name}\` is not loaded`)
     const { invocation, manifest, args, context } = request
-    const running = new PluginCall(
-      request.plugin.name,
-      request.capture ? (text) => this.#engine.print(invocation, text) : undefined,
-    )
+    const print = this.#capture(invocation, request.capture)
+    const running = new PluginCall(request.plugin.name, print)
     const controller = new AbortController()
     this.#open.set(call, (reason) => {
       running.run(() => controller.abort(REASONS[reason]()))
       this.#end(running)
     })
-    /** @type {Promise<string>} */
-    const json = running.run(async () =>
-      jsonOf(await handler(manifest, args, controller.signal, mintCapabilities(context))),
-    )
+    /** @type {Promise<{ json: string } | { noJson: string }>} */
+    const returned = running.run(async () => {
+      const value = await handler(manifest, args, controller.signal, mintCapabilities(context))
+      try {
+        return { json: jsonOf(value) }
+      } catch (thrown) {
+        return { noJson: `the handler's result has no JSON form: ${textOfThrown(thrown)}` }
+      }
+    })
     const answer = (/** @type {() => void} */ complete) => {
       this.#end(running)
       if (this.#open.delete(call)) complete()
     }
-    json.then(
-      (text) => answer(() => this.#engine.complete(call, true, text)),
+    returned.then(
+      (result) =>
+        answer(() => {
+          if ('json' in result) this.#engine.complete(call, 'value', result.json)
+          else this.#engine.complete(call, 'noJson', JSON.stringify(result.noJson))
+        }),
       (thrown) => {
         const text = running.run(() => textOfThrown(thrown))
         answer(() => this.#fail(call, text))
       },
     )
+  }
+
+  /**
+   * Where what is printed under an invocation goes, if anywhere.
+   *
+   * @param {number} invocation
+   * @param {boolean} capture
+   */
+  #capture(invocation, capture) {
+    return capture
+      ? (/** @type {string} */ text) => this.#engine.print(invocation, text)
+      : undefined
   }
 
   /** @param {PluginCall} running */

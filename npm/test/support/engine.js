@@ -18,8 +18,8 @@ export class AskingEngine {
   #waiting = new Map()
 
   host = new NodeHost({
-    complete: (call, ok, json) => {
-      const answer = { ok, value: JSON.parse(json) }
+    complete: (call, outcome, json) => {
+      const answer = { ok: outcome === 'value', value: JSON.parse(json) }
       this.answers.push({ call, ...answer })
       this.#waiting.get(call)?.(answer)
     },
