@@ -1,6 +1,6 @@
 # The entry points a person has to remember. Each does all set-up it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup build test lint demo bench clean
+.PHONY: help setup build test lint demo bench soak clean
 
 NODE ?= node
 NATIVE := npm/native/warpline.node
@@ -42,6 +42,9 @@ bench: setup ## Time a fleet of 300 plugins against plain Node.js
 	cargo build --workspace --locked --release
 	cp $(subst debug,release,$(LIBRARY)) target/release/warpline.node
 	WARPLINE_NATIVE=$(CURDIR)/target/release/warpline.node $(NODE) tests/bench/fleet.mjs
+
+soak: ## Race answering processes and kill advances four times as long as the tests do
+	WARPLINE_RACE_OPERATIONS=200 WARPLINE_RACE_KILLS=400 cargo test -p warpline-core --locked --lib --test answers -- races crash
 
 clean: ## Remove everything that was built or installed
 	rm -rf target npm/node_modules npm/native

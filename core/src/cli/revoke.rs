@@ -1,13 +1,13 @@
 //! `revoke`: takes every grant back.
 
-use crate::home::approval;
+use crate::answers::revoke_grant;
 
 use super::context::Context;
 use super::exit;
 
 /// Deletes the grant file, reports, and returns the exit code.
 pub(super) fn run<F>(context: &Context<'_, F>) -> i32 {
-    match approval::revoke(&context.paths, context.now()) {
+    match revoke_grant(&context.paths, context.now()) {
         Ok(true) => {
             context.say("The grant is revoked: every plugin with side effects is unapproved.");
             exit::DONE

@@ -40,6 +40,16 @@ impl Answer {
     }
 }
 
+/// The result of `plugin` that waits for an answer: its newest gate, unless that was accepted.
+pub fn waiting<'a>(state: &'a EngineState, plugin: &JsString) -> Option<&'a PendingGate> {
+    newest(state, plugin).filter(|gate| gate.applied_at.is_none())
+}
+
+/// The newest gate of `plugin`, accepted or not.
+pub fn newest<'a>(state: &'a EngineState, plugin: &JsString) -> Option<&'a PendingGate> {
+    state.pending_gates.iter().rev().find(|gate| gate.plugin == *plugin)
+}
+
 /// Accepts the newest parked result of `plugin`, if it may be: the apply side of `approve`.
 ///
 /// Everything is decided before anything changes. The handler is not called again.

@@ -3,6 +3,7 @@
 use crate::clock::Instant;
 use crate::decide::grant::{self, GrantFault, MergeRequest, Merged};
 use crate::error::{Error, Result};
+use crate::json::JsString;
 use crate::schema::event::{self, BoardEvent};
 use crate::schema::grant::{Grant, Scopes};
 
@@ -18,6 +19,12 @@ pub fn read(paths: &Paths) -> Option<String> {
     files::read_text(&paths.approval).ok().flatten()
 }
 
+/// Whether a live grant covers the plugin directory `plugin` at `now`. Never fails: whatever cannot
+/// be read, or is over, is a no.
+pub fn is_approved(paths: &Paths, plugin: &JsString, now: Instant) -> bool {
+    grant::is_approved(read(paths).as_deref(), plugin, now)
+}
+
 /// Merges a yes into the grant file, so that overlapping approvals both count.
 ///
 /// The trace of it goes to the events first: there is no grant without one.
@@ -26,19 +33,20 @@ pub fn read(paths: &Paths) -> Option<String> {
 ///
 /// [`Error::Option`] for a lifetime that cannot be granted, [`Error::File`],
 /// [`Error::StateLockTimeout`]; the file is as it was.
-pub fn merge(paths: &Paths, request: &MergeRequest, now: Instant) -> Result<Merged> {
+pub fn merge_grant(paths: &Paths, request: &MergeRequest, now: Instant) -> Result<Merged> {
     let _lock = StateLock::acquire(paths, now)?;
     let merged = grant::merge(read(paths).as_deref(), request, now).map_err(refused)?;
     write(paths, &merged.grant, now)?;
     Ok(merged)
 }
 
-/// Writes a grant of exactly this reach and lifetime over whatever was there.
+/// Writes a grant of exactly this reach and lifetime over whatever was there: what an embedding
+/// program grants in advance. Lasts four hours unless told otherwise; no ceiling applies.
 ///
 /// # Errors
 ///
-/// As for [`merge`].
-pub fn pre_grant(
+/// As for [`merge_grant`].
+pub fn write_grant(
     paths: &Paths,
     scopes: Scopes,
     ttl_ms: Option<i64>,
@@ -55,7 +63,7 @@ pub fn pre_grant(
 /// # Errors
 ///
 /// [`Error::File`], [`Error::StateLockTimeout`].
-pub fn revoke(paths: &Paths, now: Instant) -> Result<bool> {
+pub fn revoke_grant(paths: &Paths, now: Instant) -> Result<bool> {
     if !files::is_there(&paths.approval) {
         return Ok(false);
     }

@@ -78,8 +78,11 @@ fn a_pass_is_reported_plugin_by_plugin() {
   skipped    mail — skipped: unapproved — side effects [sends_email] require session approval
   gated      note — wrote\\u{a}one note (12 ms)
   pending    digest
-1 result parked; `warpline approve note` records it
 Run log: /logs/run-1.json
+Waiting for an answer (1):
+  note — declared side effects: unknown, it does not load any more
+  yes: warpline approve note --run run-1
+  no:  warpline deny note
 ";
     assert_eq!(ran, Ran { code: 0, out: expected.into(), err: String::new() });
 }

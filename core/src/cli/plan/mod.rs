@@ -1,14 +1,15 @@
 //! `plan`: what an advance would run now, and why the rest would not. Writes nothing, locks nothing.
 
 mod explain;
+mod facts;
 mod json;
 mod model;
 mod render;
 
 pub(super) use render::scopes_text;
 
-pub use explain::{Explanation, explain};
-pub use model::{Facts, GrantLine, Held, Plan, Planned, build};
+pub use explain::{Explanation, Guard, explain};
+pub use model::{Facts, GrantLine, Held, Plan, Planned, Waiting, build};
 
 use crate::home::{approval, state};
 use crate::json::JsString;
