@@ -49,7 +49,7 @@ mod tasks;
 pub use crate::decide::denial::Denied;
 pub use crate::decide::gate::Answer;
 pub use crate::decide::grant::{MergeRequest, Merged};
-pub use crate::home::approval::{is_approved, merge_grant, revoke_grant, write_grant};
+pub use crate::home::approval::{Revoked, is_approved, merge_grant, revoke_grant, write_grant};
 
 pub use denials::{Removed, deny, remove_denials};
 pub use parked::{Parked, apply};

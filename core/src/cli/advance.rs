@@ -7,7 +7,7 @@ use crate::json::{JsString, Value};
 use crate::schema::manifest::RunProfile;
 use crate::schema::run_log::{AdvanceStatus, EntryStatus};
 
-use super::context::{Context, path_text};
+use super::context::{Context, Refused, path_text};
 use super::fleet::Fleet;
 use super::{exit, text};
 
@@ -23,6 +23,12 @@ pub(super) struct Options {
 
 /// Advances, reports, and returns the exit code.
 pub(super) async fn run<F: Fleet>(context: &Context<'_, F>, options: Options) -> i32 {
+    if context.paths.lacks_home() && !options.dry_run {
+        let home = path_text(&context.paths.home);
+        let refused = Refused::new(format!("there is no home at {home}"));
+        context.refuse(&refused.hint("`warpline init` makes one"));
+        return exit::COULD_NOT_RUN;
+    }
     let asked = AdvanceOptions {
         dry_run: options.dry_run,
         force: options.force,

@@ -73,18 +73,40 @@ pub(super) fn read_start(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
 /// [`Error::File`]; the old file is untouched then. A link that leads nowhere, or in a circle, is
 /// refused.
 pub fn write_atomic(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<()> {
-    let target = resolve_link(path).map_err(Error::file("write", path))?;
-    replace(&target, bytes, mode).map_err(Error::file("write", path))
+    prepare(path, bytes, mode)?.commit()
 }
 
-fn replace(target: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
-    let existing = match fs::symlink_metadata(target) {
+/// New content that lies ready on the disk beside the file it will replace. Dropped, it is gone.
+pub(super) struct Prepared {
+    temporary: tempfile::NamedTempFile,
+    target: PathBuf,
+}
+
+/// Does all of [`write_atomic`] but the last step, so that little is left that could fail.
+pub(super) fn prepare(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<Prepared> {
+    let target = resolve_link(path).map_err(Error::file("write", path))?;
+    prepared(target, bytes, mode).map_err(Error::file("write", path))
+}
+
+impl Prepared {
+    /// Puts the new content in place.
+    pub(super) fn commit(self) -> Result<()> {
+        let Self { temporary, target } = self;
+        let placed = temporary.persist(&target).map_err(|refused| refused.error);
+        placed
+            .and_then(|_| sync_directory(directory_of(&target)))
+            .map_err(Error::file("write", &target))
+    }
+}
+
+fn prepared(target: PathBuf, bytes: &[u8], mode: Option<u32>) -> io::Result<Prepared> {
+    let existing = match fs::symlink_metadata(&target) {
         Ok(found) if !found.is_file() => return Err(not_regular(&found)),
         Ok(found) => Some(found.mode() & 0o777),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    let directory = directory_of(target);
+    let directory = directory_of(&target);
     create_directories(directory)?;
     let exact = mode.or(existing);
     let name = target.file_name().unwrap_or(OsStr::new("file"));
@@ -103,8 +125,7 @@ fn replace(target: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
     }
     temporary.write_all(bytes)?;
     temporary.as_file().sync_all()?;
-    temporary.persist(target).map_err(|refused| refused.error)?;
-    sync_directory(directory)
+    Ok(Prepared { temporary, target })
 }
 
 /// Adds whole lines to the end of a file, creating it and missing directories.

@@ -110,7 +110,7 @@ fn an_odd_file_grants_nothing_breaks_nothing_and_is_not_merged_onto() {
         );
         let mode = fs::metadata(&paths.approval).expect("the grant").permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{text}");
-        assert!(revoke_grant(&paths, at(NOW)).expect("revoked"));
+        assert!(revoke_grant(&paths, at(NOW)).expect("revoked").removed);
         assert!(!is_approved(&paths, &name("a"), at(NOW)));
     }
 }

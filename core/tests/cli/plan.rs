@@ -1,5 +1,7 @@
 //! `plan`.
 
+use warpline_core::json::Value;
+
 use crate::support::{FRESH, Home, denial, gate};
 
 const RAN: &str = r#""last_run_at":"2026-08-20T11:48:00.000Z","status":"success""#;
@@ -337,4 +339,17 @@ fn home_and_plugin_root_come_from_option_variable_and_default() {
     assert_eq!(root(&home, "plan --json --plugins opt").1, text("opt"));
     home.variables.insert("WARPLINE_PLUGINS_DIR".into(), String::new());
     assert_eq!(root(&home, "plan --json").1, text(".warpline/plugins"));
+}
+
+#[test]
+fn a_document_that_an_advance_would_refuse_is_named_in_the_plan() {
+    let home = Home::new()
+        .file("state/engine-state.json", "{")
+        .file("preferences.json", r#"{"quiet_hours":7}"#);
+    let ran = home.run("plan --json");
+    assert_eq!(ran.code, 0);
+    let warnings = ran.json().get("warnings").map(Value::to_compact).unwrap_or_default();
+    for name in ["engine-state.json", "preferences.json"] {
+        assert!(warnings.contains(name) && warnings.contains("would be refused"), "{warnings}");
+    }
 }

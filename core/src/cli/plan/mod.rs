@@ -11,7 +11,7 @@ pub(super) use render::scopes_text;
 pub use explain::{Explanation, Guard, explain};
 pub use model::{Facts, GrantLine, Held, Plan, Planned, Waiting, build};
 
-use crate::home::{approval, state};
+use crate::home::{approval, preferences, state};
 use crate::json::JsString;
 use crate::schema::manifest::RunProfile;
 
@@ -28,10 +28,14 @@ pub(super) async fn run<F: Fleet>(
 ) -> i32 {
     let loaded = context.fleet.load(&context.paths.plugins).await;
     let now = context.now();
+    let (state, unusable) = state::preview(&context.paths, now);
+    let refused = unusable.into_iter().chain(preferences::read(&context.paths).err());
+    let refused = refused.map(|error| format!("an advance would be refused: {error}")).collect();
     let facts = Facts {
         home: context.paths.home.clone(),
         plugins_dir: context.paths.plugins.clone(),
-        state: state::load_read_only(&context.paths, now),
+        state,
+        refused,
         grant: approval::read(&context.paths),
         profile,
         now,

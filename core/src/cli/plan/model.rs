@@ -21,6 +21,8 @@ pub struct Facts {
     pub plugins_dir: PathBuf,
     /// The state document.
     pub state: EngineState,
+    /// Why an advance would be refused as a whole, sentence by sentence.
+    pub refused: Vec<String>,
     /// The text of the grant file.
     pub grant: Option<String>,
     /// Which schedules the advance would admit.
@@ -177,7 +179,7 @@ pub fn build(loaded: &Loaded, facts: &Facts) -> Plan {
         parked: parked(loaded, &facts.state),
         failures,
         root_error: loaded.root_error.clone(),
-        warnings: loaded.warnings.clone(),
+        warnings: loaded.warnings.iter().chain(&facts.refused).cloned().collect(),
     }
 }
 

@@ -51,15 +51,15 @@ fn without_a_trace_there_is_no_grant() {
 #[test]
 fn revoking_deletes_the_file_once_and_touches_nothing_where_there_is_none() {
     let (_root, paths) = home();
-    assert!(!revoke_grant(&paths, now()).expect("nothing to revoke"));
+    assert!(!revoke_grant(&paths, now()).expect("nothing to revoke").removed);
     assert!(!paths.home.exists());
     merge_grant(&paths, &request("a"), now()).expect("merge");
-    assert!(revoke_grant(&paths, now()).expect("revoked"));
+    assert!(revoke_grant(&paths, now()).expect("revoked").removed);
     assert!(!paths.approval.exists() && !approved(&paths, "a"));
-    assert!(!revoke_grant(&paths, now()).expect("nothing left"));
+    assert!(!revoke_grant(&paths, now()).expect("nothing left").removed);
     assert_eq!(traces(&paths).last().map(String::as_str), Some(r#"{"event":"grant_revoked"}"#));
     symlink("/nowhere", &paths.approval).expect("a link that leads nowhere");
-    assert!(revoke_grant(&paths, now()).expect("the link goes"));
+    assert!(revoke_grant(&paths, now()).expect("the link goes").removed);
     assert!(!files::is_there(&paths.approval));
 }
 
@@ -102,4 +102,24 @@ fn overlapping_approvals_all_survive() {
     });
     let scopes = grant::live(read(&paths).as_deref(), now()).expect("live").scopes;
     assert_eq!(scopes, Scopes::Plugins(["a", "b", "c", "d", "e", "f"].map(JsString::from).into()));
+}
+
+#[test]
+fn a_grant_is_revoked_although_neither_lock_nor_trace_can_be_written() {
+    let (_root, paths) = home();
+    merge_grant(&paths, &request("p"), now()).expect("merge");
+    fs::remove_file(&paths.events).expect("the trace of the grant");
+    fs::create_dir(&paths.events).expect("in the way of the trace");
+    fs::create_dir_all(paths.state_lock()).expect("in the way of the lock");
+    let revoked = revoke_grant(&paths, now()).expect("revoked");
+    assert!(revoked.removed && revoked.fault.is_some());
+    assert!(!paths.approval.exists());
+}
+
+#[test]
+fn a_grant_that_cannot_be_written_leaves_no_trace_of_one() {
+    let (_root, paths) = home();
+    fs::create_dir_all(&paths.approval).expect("in the way of the grant");
+    assert!(merge_grant(&paths, &request("p"), now()).is_err());
+    assert!(!paths.events.exists());
 }
