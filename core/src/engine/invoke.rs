@@ -19,7 +19,6 @@ use crate::schema::skill_result::{ErrorCode, SkillResult};
 
 use super::attempt::{LOAD_LIMIT_MS, duration, result_of, runtime_failure};
 use super::prints::Printing;
-use super::records::Records;
 use super::{
     AttemptRequest, Ending, Engine, InvokeOptions, LoadedPlugin, Notice, PluginModule, Request,
     Witness, random_sample,
@@ -174,9 +173,7 @@ impl Engine {
             capture: job.artifact.is_some(),
         };
         let records = match job.artifact {
-            Some(UserInitiated(user_initiated)) => {
-                Some(Records::open(job, started, user_initiated)?)
-            }
+            Some(by) => Some(self.open_runs.open(job, invocation, started, by)?),
             None => None,
         };
         let invocation = self.attempts(job, started, &request, &secrets).await;
@@ -185,7 +182,7 @@ impl Engine {
             self.host.notify(job.operation, Notice::Warning { text });
         }
         if let Some(records) = records {
-            records.close(job, &invocation, self.clock.now())?;
+            records.close(&invocation, self.clock.now())?;
         }
         Ok(invocation)
     }

@@ -65,6 +65,7 @@ pub struct Engine {
     prints: prints::Prints,
     parallelism: parallelism::Parallelism,
     active: exit::Active,
+    open_runs: records::OpenRuns,
     invocations: AtomicU64,
 }
 
@@ -83,6 +84,7 @@ impl Engine {
             prints: prints::Prints::default(),
             parallelism: parallelism::Parallelism::default(),
             active: exit::Active::default(),
+            open_runs: records::OpenRuns::default(),
             invocations: AtomicU64::new(0),
         })
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use warpline_core::engine::{AbortReason, AdvanceOptions, PluginState};
+use warpline_core::engine::{AbortReason, AdvanceOptions, InvokeOptions, PluginState};
 use warpline_core::schema::run_log::AdvanceStatus;
 
 use crate::support::{Fleet, at, keys, list_at, ok, state_of, text_at};
@@ -211,4 +211,24 @@ async fn an_exit_from_another_thread_leaves_one_whole_record() {
         assert!(told <= completed.len(), "nothing is told of that is not recorded");
         assert!(!fleet.paths.journal().exists());
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_exit_under_a_direct_run_leaves_no_artifact_that_says_running() {
+    let fleet = Fleet::new();
+    let engine = fleet.engine.clone();
+    fleet.plugin("leaves", "", move |_| {
+        let engine = engine.clone();
+        async move {
+            assert_eq!(engine.exit().unwrap(), ["leaves"]);
+            crate::support::ok("too late", "")
+        }
+    });
+    let run_id = Some("run-1".into());
+    let options = InvokeOptions { persist_artifact: true, run_id, ..InvokeOptions::default() };
+    fleet.invoke("leaves", options).await;
+    let text = fleet.text(&fleet.paths.runs_dir.join("run-1.json"));
+    let artifact = warpline_core::json::parse(&text).unwrap();
+    assert_eq!(text_at(&artifact, "status"), "failed");
+    assert!(text_at(&artifact, "final_error").contains("the process exited"));
 }

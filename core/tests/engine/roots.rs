@@ -201,3 +201,13 @@ async fn a_log_that_cannot_be_begun_stops_the_advance_before_any_plugin() {
         assert!(!fleet.paths.run_lock().exists(), "the lock is released");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_state_that_cannot_be_locked_stops_the_advance_before_any_plugin() {
+    let fleet = Fleet::new();
+    fleet.spy("p", "");
+    std::fs::create_dir_all(fleet.paths.state_lock()).unwrap();
+    let error = fleet.advance_with(AdvanceOptions::default()).await.unwrap_err();
+    assert!(error.to_string().contains(".state.lock"), "{error}");
+    assert!(fleet.started().is_empty() && !fleet.paths.events.exists());
+}
