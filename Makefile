@@ -1,4 +1,4 @@
-# The entry points a person has to remember. Each does all set-up it needs.
+# What to call to build, check and show this project; every target fetches and compiles what it lacks.
 .DEFAULT_GOAL := help
 .PHONY: help setup build test lint demo bench clean
 

@@ -1,4 +1,4 @@
-// The runtime piece by piece, for hosts. Names here may change in any 0.x release.
+// The runtime piece by piece, for hosts. A minor version may rename anything in this file.
 
 import type { BoardEvent, BoardEventSeverity, BoardEventType } from './schemas/board-event.js'
 import type { PluginRun } from './schemas/engine-state.js'

@@ -206,7 +206,7 @@ test('a dry run writes nothing', async () => {
   assert.deepEqual(list('.'), ['plugins'])
 })
 
-test('an edited plugin is picked up by the next advance of the same process', async () => {
+test('an advance runs what the files of a plugin say now, not what this process loaded before', async () => {
   const { home } = makeHome({
     edited: {
       files: { 'handler.ts': "export { handler } from './inner.ts'\n", 'inner.ts': handler('old') },

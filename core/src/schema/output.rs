@@ -1,4 +1,4 @@
-//! Output records: a thing a plugin produced that a reader takes away (runtime spec, section 5).
+//! Output records: a thing a plugin produced that a reader takes away by value or by path.
 
 use crate::json::{JsString, Map, Value};
 
@@ -40,7 +40,7 @@ pub struct OutputRecord {
     pub format: OutputFormat,
     /// The run that produced it; stamped by the runtime.
     pub run_id: Option<JsString>,
-    /// When the producing run accepted it; stamped by the runtime.
+    /// The instant, ISO 8601, at which the runtime took it from the handler.
     pub produced_at: Option<JsString>,
     /// Body or path.
     pub content: OutputContent,

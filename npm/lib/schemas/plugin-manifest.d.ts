@@ -22,7 +22,7 @@ export type Tier = 'normal' | 'degraded' | 'extended' | 'suspended'
 /** The type of an input value. */
 export type InputType = 'string' | 'number' | 'boolean' | 'array' | 'object'
 
-/** What a re-run does to an output. */
+/** Whether outputs of earlier runs stay (`versioned`) or the newest takes their place. */
 export type Temporality = 'versioned' | 'replace'
 
 /** A declared input, as a manifest writes it. */

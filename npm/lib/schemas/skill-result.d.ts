@@ -62,7 +62,7 @@ export type OutputRecord = {
   format: OutputFormat
   /** The run that produced it. */
   run_id?: string
-  /** When that run was accepted. */
+  /** The instant, ISO 8601, at which the runtime took it from the handler. */
   produced_at?: string
 } & OutputContent
 

@@ -288,7 +288,7 @@ fn a_superseded_denial_is_told_beside_the_missing_approval() {
     let detail = case.detail();
     for part in [
         "unapproved",
-        "side effects [sends_email, writes_db] require session approval",
+        "side effects [sends_email, writes_db] are not granted",
         "denied 2026-08-19T09:00:00.000Z",
         "changed",
     ] {
@@ -298,10 +298,7 @@ fn a_superseded_denial_is_told_beside_the_missing_approval() {
     let told = data.get("superseded_denial").and_then(|denial| denial.get("denied_at"));
     assert_eq!(told, Some(&"2026-08-19T09:00:00.000Z".into()));
     case.state.denials.clear();
-    assert_eq!(
-        case.detail(),
-        "unapproved — side effects [sends_email, writes_db] require session approval"
-    );
+    assert_eq!(case.detail(), "unapproved — side effects [sends_email, writes_db] are not granted");
     let data = case.reason().expect("not due").data();
     assert_eq!(data.to_compact(), r#"{"superseded_denial":null}"#);
     assert_eq!(case.granted(Scopes::All, 1000).verdict(), Verdict::Due);
