@@ -1,6 +1,6 @@
 # What to call to build, check and show this project; every target fetches and compiles what it lacks.
 .DEFAULT_GOAL := help
-.PHONY: help setup build test lint demo bench clean
+.PHONY: help setup build test lint demo bench package clean
 
 NODE ?= node
 NATIVE := npm/native/warpline.node
@@ -43,5 +43,13 @@ bench: setup ## Time a fleet of 300 plugins against plain Node.js
 	cp $(subst debug,release,$(LIBRARY)) target/release/warpline.node
 	WARPLINE_NATIVE=$(CURDIR)/target/release/warpline.node $(NODE) tests/bench/fleet.mjs
 
+package: setup ## Build the npm package for use, as dist/warpline-<version>.tgz
+	cargo build --workspace --locked --release
+	@rm -rf dist && mkdir -p dist/stage/native
+	cp -R npm/bin npm/lib npm/examples npm/package.json npm/README.md npm/LICENSE dist/stage/
+	cp $(subst debug,release,$(LIBRARY)) dist/stage/native/warpline.node
+	cd dist/stage && npm pack --silent --pack-destination ..
+	@rm -rf dist/stage
+
 clean: ## Remove everything that was built or installed
-	rm -rf target npm/node_modules npm/native
+	rm -rf target dist npm/node_modules npm/native

@@ -23,7 +23,7 @@ pub enum Error {
         code: String,
     },
     /// The plugin root was given as an empty string.
-    #[error("the plugin root is an empty string")]
+    #[error("the plugin root was given as an empty string")]
     EmptyPluginRoot,
     /// A document of the home is not JSON.
     #[error("{path} is {source}", path = path.display())]

@@ -146,7 +146,7 @@ test('an unusable root is refused by name, and nothing is written', async () => 
   for (const [pluginsDir, message] of /** @type {const} */ ([
     [absent, `cannot read plugin root ${absent}: ENOENT`],
     [file, `cannot read plugin root ${file}: ENOTDIR`],
-    ['', 'the plugin root is an empty string'],
+    ['', 'the plugin root was given as an empty string'],
   ])) {
     await assert.rejects(runAdvance({ pluginsDir }), { code: 'ERR_WARPLINE_PLUGIN_ROOT', message })
   }

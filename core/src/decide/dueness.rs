@@ -236,7 +236,7 @@ impl Reason {
                 format!("schedule '{schedule}': outside of profile '{profile}'")
             }
             Self::ProfileSchedule { profile: None, schedule } => {
-                format!("schedule '{schedule}': requires profile '{schedule}'")
+                format!("schedule '{schedule}': waits for profile '{schedule}'")
             }
             Self::MinTier { current, min_tier } => {
                 format!("attention tier '{current}' — runs up to tier '{min_tier}'")
@@ -244,14 +244,14 @@ impl Reason {
             Self::HeadlessSupervised => {
                 "supervised — not started under a profile, where nobody watches".into()
             }
-            Self::Manual => "manual — requires explicit invocation".into(),
+            Self::Manual => "manual — started by hand only".into(),
             Self::Fresh { ttl_hours } => {
                 format!("fresh — {}", Freshness::WithinTtl.describe(*ttl_hours))
             }
             Self::TaskLocked => "task locked — active on board".into(),
             Self::DependencyFailed { dependencies } => {
                 let quoted: Vec<_> = dependencies.iter().map(|name| format!("'{name}'")).collect();
-                format!("dependency failed — {} last recorded status 'failed'", quoted.join(", "))
+                format!("dependency failed — the last run of {} failed", quoted.join(", "))
             }
             Self::Denied { denied_at, denial_reason } => {
                 format!("denied {denied_at}: {denial_reason}")

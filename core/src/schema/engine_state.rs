@@ -157,7 +157,7 @@ pub struct EngineState {
     pub last_run_id: Option<JsString>,
     /// When that advance ended, ISO 8601.
     pub last_run_at: Option<JsString>,
-    /// When a person was last active, ISO 8601; the tier counts from here.
+    /// When somebody last dealt with the home, ISO 8601; every advance counts. The tier follows from it.
     pub last_interaction_at: Option<JsString>,
     /// The last run of each plugin, by directory name.
     pub plugin_runs: Record<PluginRun>,

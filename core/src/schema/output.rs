@@ -22,7 +22,7 @@ closed_set! {
     }
 }
 
-/// The content of an output: exactly one of the two.
+/// The content of an output, held in it or in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OutputContent {
     /// Inline, at most [`OUTPUT_BODY_CAP_BYTES`].
@@ -101,7 +101,7 @@ fn read(place: Place<'_>, faults: &mut Faults) -> Option<OutputRecord> {
     let content = match (body?, path?) {
         (Some(body), None) => Some(OutputContent::Body(body)),
         (None, Some(path)) => Some(OutputContent::Path(path)),
-        _ => fields.fault("exactly one of `body` and `path`"),
+        _ => fields.fault("either `body` or `path`, and not both"),
     };
     Some(OutputRecord {
         kind: kind?,
@@ -144,7 +144,7 @@ mod tests {
     fn a_record_has_a_body_or_a_path_and_says_so() {
         for text in [r#"{"type":"t"}"#, r#"{"type":"t","body":"","path":""}"#] {
             let issues = OutputRecord::parse(&parse(text).expect("json")).expect_err(text);
-            assert_eq!(issues[0].to_string(), "expected exactly one of `body` and `path`");
+            assert_eq!(issues[0].to_string(), "expected either `body` or `path`, and not both");
         }
     }
 

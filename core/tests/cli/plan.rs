@@ -47,7 +47,7 @@ fn what_is_not_due_comes_with_its_reason_by_level_and_name() {
     let ran = home.run("plan");
     let list = ran.out.split("Not due").nth(1).expect("a list").to_owned();
     let expected = " (4):
-  hand — manual — requires explicit invocation
+  hand — manual — started by hand only
   mailer — unapproved — side effects [sends_email] are not granted
     sends_email: ⚠ unapproved — would be SKIPPED this run
   zeta — within TTL (24h) — last run 12m ago
