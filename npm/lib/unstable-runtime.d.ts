@@ -99,7 +99,7 @@ export interface InvokePluginOptions {
   maxRetriesOverride?: number | undefined
   /** Write the run artifact and the transcript. Default: false. */
   persistArtifact?: boolean | undefined
-  /** Names artifact, transcript and outputs: 1 to 128 of `A-Z a-z 0-9 . _ -`. Default: a random UUID. */
+  /** Names artifact, transcript and outputs: 1 to 128 of `A-Z a-z 0-9 . _ -`, no dot in front. Default: a random UUID. */
   runId?: string | undefined
   /** What the artifact says of who started it. Default: false. */
   userInitiated?: boolean | undefined

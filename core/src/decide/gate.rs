@@ -10,7 +10,7 @@ use crate::schema::manifest::Manifest;
 use super::denial::{Standing, standing};
 use super::{instant, number, record};
 
-/// The longest an observed outcome stays acceptable, in milliseconds.
+/// The age, in milliseconds, past which no parked result can be accepted.
 pub const GATE_CEILING_MS: f64 = 23.0 * HOUR_MS;
 
 /// What became of a human's yes to a parked result.
