@@ -1,6 +1,6 @@
-# The entry points a person has to remember. Each does all set-up it needs.
+# What to call to build, check and show this project; every target fetches and compiles what it lacks.
 .DEFAULT_GOAL := help
-.PHONY: help setup build test lint demo bench soak clean
+.PHONY: help setup build test lint demo bench soak package clean
 
 NODE ?= node
 NATIVE := npm/native/warpline.node
@@ -46,5 +46,13 @@ bench: setup ## Time a fleet of 300 plugins against plain Node.js
 soak: ## Race answering processes and kill advances four times as long as the tests do
 	WARPLINE_RACE_OPERATIONS=200 WARPLINE_RACE_KILLS=400 cargo test -p warpline-core --locked --lib --test answers -- races crash
 
+package: setup ## Build the npm package for use, as dist/warpline-<version>.tgz
+	cargo build --workspace --locked --release
+	@rm -rf dist && mkdir -p dist/stage/native
+	cp -R npm/bin npm/lib npm/examples npm/package.json npm/README.md npm/LICENSE dist/stage/
+	cp $(subst debug,release,$(LIBRARY)) dist/stage/native/warpline.node
+	cd dist/stage && npm pack --silent --pack-destination ..
+	@rm -rf dist/stage
+
 clean: ## Remove everything that was built or installed
-	rm -rf target npm/node_modules npm/native
+	rm -rf target dist npm/node_modules npm/native

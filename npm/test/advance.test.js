@@ -147,7 +147,7 @@ test('an unusable root is refused by name, and nothing is written', async () => 
   for (const [pluginsDir, message] of /** @type {const} */ ([
     [absent, `cannot read plugin root ${absent}: ENOENT`],
     [file, `cannot read plugin root ${file}: ENOTDIR`],
-    ['', 'the plugin root is an empty string'],
+    ['', 'the plugin root was given as an empty string'],
   ])) {
     await assert.rejects(runAdvance({ pluginsDir }), { code: 'ERR_WARPLINE_PLUGIN_ROOT', message })
   }
@@ -207,7 +207,7 @@ test('a dry run writes nothing', async () => {
   assert.deepEqual(list('.'), ['plugins'])
 })
 
-test('an edited plugin is picked up by the next advance of the same process', async () => {
+test('an advance runs what the files of a plugin say now, not what this process loaded before', async () => {
   const { home } = makeHome({
     edited: {
       files: { 'handler.ts': "export { handler } from './inner.ts'\n", 'inner.ts': handler('old') },

@@ -79,8 +79,8 @@ pub fn deny(
     Denied::Recorded { denial, discarded }
 }
 
-/// The fingerprint of a plugin's proposal: its directory name, the effects it declares and the
-/// outputs it produced, each in any order.
+/// The fingerprint of what a plugin proposes. It is made of its directory name, its declared effects
+/// and its outputs; their order does not matter.
 pub fn fingerprint(
     plugin: &JsString,
     side_effects: &[SideEffect],

@@ -131,7 +131,7 @@ fn prepared(target: PathBuf, bytes: &[u8], mode: Option<u32>) -> io::Result<Prep
 /// Adds whole lines to the end of a file, creating it and missing directories.
 ///
 /// All of `lines` goes to the file in one write while other appends wait, so lines never mix. Where
-/// an earlier writer died inside a line, the new lines begin on a line of their own. When the disk
+/// an earlier writer died inside a line, the first new line does not continue that one. When the disk
 /// is full, what was written of `lines` is taken back. A crash of the process after this has
 /// returned loses nothing; a power loss may lose the last lines, or leave the last one torn.
 ///

@@ -44,7 +44,7 @@ pub struct Roster {
     pub failures: Vec<(JsString, String)>,
 }
 
-/// Lists a plugin root: directories, and links that lead to directories. Anything else is ignored.
+/// Lists what may be plugins below a root: a link counts if a directory is behind it, a file never.
 ///
 /// # Errors
 ///
@@ -78,7 +78,7 @@ fn candidate(entry: &DirEntry) -> Result<Candidate, String> {
     let name = entry.file_name().into_string().map(JsString::from);
     let name = name.map_err(|_| "the directory name is not UTF-8 text".to_owned())?;
     if is_prototype_member(&name) {
-        return Err("the directory name is a member of Object.prototype".to_owned());
+        return Err("the directory name belongs to Object.prototype".to_owned());
     }
     let unreadable = |what: &str, error: &io::Error| format!("cannot read {what}: {}", code(error));
     let directory =

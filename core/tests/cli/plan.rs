@@ -49,8 +49,8 @@ fn what_is_not_due_comes_with_its_reason_by_level_and_name() {
     let ran = home.run("plan");
     let list = ran.out.split("Not due").nth(1).expect("a list").to_owned();
     let expected = " (4):
-  hand — manual — requires explicit invocation
-  mailer — unapproved — side effects [sends_email] require session approval
+  hand — manual — started by hand only
+  mailer — unapproved — side effects [sends_email] are not granted
     sends_email: ⚠ unapproved — would be SKIPPED this run
   zeta — within TTL (24h) — last run 12m ago
   alpha — within TTL (24h) — last run 12m ago
@@ -215,7 +215,7 @@ fn the_json_report_has_the_documented_keys() {
             r#""not_due":[{{"plugin":"bravo","level":0,"reason":"fresh","detail":"#,
             r#""fresh — within TTL (24h)","data":{{}},"side_effects":[]}},"#,
             r#"{{"plugin":"mailer","level":0,"reason":"unapproved","detail":"#,
-            r#""unapproved — side effects [sends_email] require session approval","#,
+            r#""unapproved — side effects [sends_email] are not granted","#,
             r#""data":{{"superseded_denial":null}},"#,
             r#""side_effects":[{{"effect":"sends_email","approved":false}}]}}],"#,
             r#""failures":[{{"plugin":"zulu","error":"boom"}}],"root_error":null,"warnings":["look"]}}"#
@@ -279,7 +279,7 @@ fn explain_shows_how_every_guard_answers() {
   task_locked         ✓ 0 tasks of this plugin on record
   dependency_failed   ✓ no dependencies
   denied              ✓ denied at 2026-08-19T12:00:00.000Z, for another proposal
-  unapproved          ✗ unapproved — side effects [sends_email] require session approval; denied 2026-08-19T12:00:00.000Z, but the proposal has changed since
+  unapproved          ✗ unapproved — side effects [sends_email] are not granted; denied 2026-08-19T12:00:00.000Z, but the proposal has changed since
 ";
     assert_eq!(ran.out, expected);
     let value = home.run("plan --explain p --json").json();

@@ -245,7 +245,7 @@ async fn refusals_leave_the_home_as_it_was() {
         (&fleet.paths.preferences, r#"{"quiet_hours":"22:00"}"#, "preferences.json"),
         (&fleet.paths.preferences, "{", "preferences.json"),
         (&fleet.paths.state_file, "{\"plugin_runs\":\"x\"}", "engine-state.json"),
-        (&fleet.paths.state_file, "{\"schema_version\":2}", "older than this file"),
+        (&fleet.paths.state_file, "{\"schema_version\":2}", "this build predates it"),
         (&fleet.paths.state_file, "", "engine-state.json"),
         (&fleet.paths.journal(), "not a line\n", "in-flight.jsonl"),
     ] {

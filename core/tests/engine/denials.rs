@@ -72,7 +72,7 @@ async fn an_unapproved_plugin_is_told_of_with_its_effects() {
     let fleet = Fleet::new();
     fleet.spy("consumer", r#""side_effects":["sends_email","writes_db"]"#);
     let result = fleet.advance().await;
-    let detail = "unapproved — side effects [sends_email, writes_db] require session approval";
+    let detail = "unapproved — side effects [sends_email, writes_db] are not granted";
     assert_eq!(summary_of(&result, "consumer"), format!("skipped: {detail}"));
     let told = fleet.events().into_iter().find(|event| text_at(event, "source") == "consumer");
     assert_eq!(text_at(&told.unwrap(), "summary"), format!("consumer: skipped — {detail}"));

@@ -6,7 +6,7 @@ use warpline_core::schema::run_log::{AdvanceStatus, EntryStatus};
 use crate::support::{Fleet, at, entry_of, failed, ok, state_of, summary_of, text_at};
 
 const ON_PROD: &str = r#""dependencies":["prod"]"#;
-const PROD_FAILED: &str = "skipped: dependency failed — 'prod' last recorded status 'failed'";
+const PROD_FAILED: &str = "skipped: dependency failed — the last run of 'prod' failed";
 
 #[tokio::test(start_paused = true)]
 async fn a_dependency_that_fails_on_a_later_advance_holds_its_dependent_back() {
@@ -58,7 +58,7 @@ async fn failed_dependencies_are_named_in_the_order_of_the_manifest() {
     let result = fleet.advance().await;
     assert_eq!(
         summary_of(&result, "consumer"),
-        "skipped: dependency failed — 'prod2', 'prod' last recorded status 'failed'"
+        "skipped: dependency failed — the last run of 'prod2', 'prod' failed"
     );
 }
 

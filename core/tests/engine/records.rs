@@ -80,7 +80,7 @@ async fn the_run_log_is_exact() {
       "status": "skipped",
       "started_at": "{START}",
       "elapsed_ms": 0,
-      "result_summary": "skipped: schedule 'manual': requires profile 'manual'",
+      "result_summary": "skipped: schedule 'manual': waits for profile 'manual'",
       "retried": false
     }},
     {{
@@ -147,7 +147,7 @@ async fn the_daily_log_is_exact() {
             "charlie",
             "skipped",
             0,
-            "skipped: schedule 'manual': requires profile 'manual'",
+            "skipped: schedule 'manual': waits for profile 'manual'",
         ),
         entry("error", "bravo", "failed", 0, "no"),
         entry("error", "delta", "failed", 0, "the manifest threw"),
@@ -168,7 +168,7 @@ async fn the_events_are_exact_and_in_the_order_of_the_levels() {
         )
     };
     let end = "2026-08-20T12:00:01.500Z";
-    let manual = "charlie: skipped — schedule 'manual': requires profile 'manual'";
+    let manual = "charlie: skipped — schedule 'manual': waits for profile 'manual'";
     let expected = [
         line("run_started", START, "engine", &format!("Run {id} started"), "info"),
         line("plugin_result", end, "alpha", "alpha: done", "info"),

@@ -137,7 +137,7 @@ async fn a_refused_root_leaves_no_trace_and_is_named() {
     let error = fleet.advance_with(from_root(&absent)).await.unwrap_err().to_string();
     assert_eq!(error, format!("cannot read plugin root {}: ENOENT", absent.display()));
     let error = fleet.advance_with(from_root("".as_ref())).await.unwrap_err().to_string();
-    assert!(error.contains("plugin root is an empty string"), "{error}");
+    assert!(error.contains("plugin root was given as an empty string"), "{error}");
     for path in [fleet.paths.home.join("state"), fleet.paths.logs_dir.clone()] {
         assert!(!path.exists(), "not even a directory: {}", path.display());
     }

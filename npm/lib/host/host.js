@@ -1,4 +1,4 @@
-// The Node side of the host contract: runs plugin code when the engine asks, and answers once.
+// Runs plugin code in Node.js for the engine: it starts what it is told to and gives one answer to each call.
 //
 // It decides nothing: no timer, no retry. A call the engine no longer waits for is forgotten, and
 // what its code still does is neither an answer nor an unhandled rejection.
