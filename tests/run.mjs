@@ -24,6 +24,12 @@ const suites = [
     args: ['--test', ...examples],
     cwd: npmDir,
   })),
+  ...nodes().map((node) => ({
+    name: `TypeScript, ${node}`,
+    command: node,
+    args: ['--test', 'tests/typescript/compare.mjs', 'tests/typescript/manifests.mjs'],
+    cwd: root,
+  })),
   {
     name: 'scenarios',
     command: process.execPath,
