@@ -32,7 +32,8 @@ test('after an advance the process ends; its own standard output is all there is
 })
 
 test('a handler that never settles ends with its timeout, and the process with it', () => {
-  makeHome({ hangs: { manifest: { timeout_ms: 100 }, handler: 'return new Promise(() => {})' } })
+  // Loading the handler has the same budget: it must suffice on a busy machine.
+  makeHome({ hangs: { manifest: { timeout_ms: 3000 }, handler: 'return new Promise(() => {})' } })
   const { status, stdout } = host(
     "console.log((await invokePlugin('hangs', {}, {}, { granted: false, reason: 'manual-run' })).timed_out)\n",
   )

@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { build, erase } from '../eraser.mjs'
 import { npmDir } from '../support.mjs'
-import { build, erase } from './erase.mjs'
 
 const ts = createRequire(join(npmDir, 'package.json'))('typescript-js')
 const { cases } = JSON.parse(readFileSync(new URL('./cases.json', import.meta.url), 'utf8'))

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { build, erase, literal } from './erase.mjs'
+import { build, erase, literal } from '../eraser.mjs'
 
 const { cases } = JSON.parse(readFileSync(new URL('./manifests.json', import.meta.url), 'utf8'))
 

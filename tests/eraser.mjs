@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { account, root, run } from '../support.mjs'
+import { account, root, run } from './support.mjs'
 
 const command = join(root, 'target', 'debug', 'examples', 'erase')
 
