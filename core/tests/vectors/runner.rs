@@ -32,8 +32,9 @@ pub struct Family {
 
 /// The folder that holds the family files: `WARPLINE_VECTORS`, else the one of this repository.
 pub fn folder() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    folder_of(std::env::var_os("WARPLINE_VECTORS").as_deref(), &root)
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = package.parent().unwrap_or(package);
+    folder_of(std::env::var_os("WARPLINE_VECTORS").as_deref(), root)
 }
 
 /// The folder that a name means; a relative one counts from the root of the workspace.
