@@ -5,8 +5,8 @@
 NODE ?= node
 NATIVE := npm/native/warpline.node
 LIBRARY := target/debug/$(if $(filter Darwin,$(shell uname -s)),libwarpline_node.dylib,libwarpline_node.so)
-# What biome checks under tests/; the vectors beside them keep the form they came in.
-SCRIPTS := run.mjs support.mjs bench demo docs packaging scenarios
+# What biome checks under tests/; vectors and cases beside them keep the form they came in.
+SCRIPTS := run.mjs support.mjs eraser.mjs bench demo docs packaging scenarios $(patsubst tests/%,%,$(wildcard tests/typescript/*.mjs))
 INSTALLED := npm/node_modules/.installed
 
 help: ## Say what can be made

@@ -10,6 +10,12 @@ const examples = readdirSync(join(npmDir, 'examples', 'test'))
   .filter((file) => file.endsWith('.test.mjs'))
   .map((file) => join('examples', 'test', file))
 
+/** The scripts of a folder beside this file. */
+function scripts(folder) {
+  const names = readdirSync(join(root, 'tests', folder)).sort()
+  return names.filter((name) => name.endsWith('.mjs')).map((name) => join('tests', folder, name))
+}
+
 const suites = [
   {
     name: 'core and bindings',
@@ -24,10 +30,16 @@ const suites = [
     args: ['--test', ...examples],
     cwd: npmDir,
   })),
+  ...nodes().map((node) => ({
+    name: `TypeScript, ${node}`,
+    command: node,
+    args: ['--test', ...scripts('typescript')],
+    cwd: root,
+  })),
   {
     name: 'scenarios',
     command: process.execPath,
-    args: ['--test', 'tests/scenarios/two-nodes.mjs', 'tests/scenarios/interrupt.mjs'],
+    args: ['--test', ...scripts('scenarios')],
     cwd: root,
   },
   {

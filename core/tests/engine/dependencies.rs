@@ -22,17 +22,8 @@ async fn a_dependency_that_fails_on_a_later_advance_holds_its_dependent_back() {
     assert_eq!(summary_of(&result, "consumer"), PROD_FAILED);
     assert_eq!(at(&fleet.state(), "plugin_runs.consumer").to_compact(), before);
     assert_eq!(seen.lock().unwrap().len(), 1);
-    let notices = fleet.host.notices.lock().unwrap();
-    let of_consumer: Vec<&Notice> = notices
-        .iter()
-        .filter(|notice| match notice {
-            Notice::PluginStart { plugin } | Notice::PluginEnd { plugin, .. } => {
-                *plugin == "consumer"
-            }
-            _ => false,
-        })
-        .collect();
-    let [Notice::PluginEnd { state, elapsed_ms, reason, .. }] = of_consumer[..] else {
+    let of_consumer = fleet.starts_and_ends("consumer");
+    let [Notice::PluginEnd { state, elapsed_ms, reason, .. }] = &of_consumer[..] else {
         panic!("an end without a start: {of_consumer:?}");
     };
     assert_eq!((*state, *elapsed_ms), (PluginState::Skipped, 0.0));

@@ -88,6 +88,20 @@ async fn an_exit_records_what_is_known_and_nothing_is_written_behind_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_exit_keeps_the_earlier_output_of_what_it_cut_short() {
+    let fleet = busy();
+    let run = r#"{"last_run_at":"2026-08-01T00:00:00.000Z","status":"success",
+        "last_output":{"type":"note","path":"old.md"}}"#;
+    let text = format!(r#"{{"plugin_runs":{{"sender":{run},"slow":{run}}}}}"#);
+    fleet.put(&fleet.paths.state_file, &text);
+    two_seconds_into(&fleet, || fleet.engine.exit().unwrap()).await;
+    let state = fleet.state();
+    assert_eq!(text_at(&state, "plugin_runs.sender.status"), "failed");
+    assert_eq!(text_at(&state, "plugin_runs.sender.last_output.path"), "old.md");
+    assert_eq!(text_at(&state, "plugin_runs.slow.status"), "success", "as it was");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_exit_in_peace_has_nothing_to_say() {
     let fleet = busy();
     assert!(fleet.engine.exit().unwrap().is_empty());

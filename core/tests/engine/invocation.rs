@@ -53,6 +53,8 @@ async fn a_timeout_is_fatal_and_its_late_result_is_ignored() {
     assert_eq!(run.attempt_count, 1);
     assert_eq!(run.attempts[0].status, AttemptStatus::Timeout);
     assert_eq!(run.result.summary, "p: timeout");
+    let [error] = &run.result.errors[..] else { panic!("one error: {:?}", run.result.errors) };
+    assert_eq!((error.code, error.retryable), (ErrorCode::Timeout, false));
     assert_eq!(run.duration_ms, 200.0);
     assert_eq!(*fleet.host.aborts.lock().unwrap(), [AbortReason::Timeout]);
     tokio::time::sleep(Duration::from_secs(10)).await;

@@ -1,5 +1,6 @@
 //! What an advance leaves behind, byte for byte: state, run log, daily log, events.
 
+use std::path::Path;
 use std::time::Duration;
 
 use warpline_core::engine::{AdvanceOptions, AdvanceResult};
@@ -159,6 +160,16 @@ async fn the_daily_log_is_exact() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_daily_log_of_a_complete_pass_holds_no_warning() {
+    let fleet = Fleet::new();
+    fleet.spy("p", "");
+    fleet.advance().await;
+    let text = fleet.text(&fleet.paths.logs_dir.join("runs/2026-08-20.jsonl"));
+    let levels = |line| text_at(&warpline_core::json::parse(line).unwrap(), "level");
+    assert_eq!(text.lines().map(levels).collect::<Vec<_>>(), ["info"; 3], "{text}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_events_are_exact_and_in_the_order_of_the_levels() {
     let (fleet, result) = worked().await;
     let id = &result.run_id;
@@ -279,6 +290,15 @@ async fn every_path_that_is_moved_is_honoured() {
     options.paths.events_path = Some("there/events".into());
     options.paths.preferences_path = Some("there/prefs.json".into());
     options.paths.approval_path = Some("there/grant".into());
+    options.paths.plugins_dir = Some("there/plugins".into());
+    std::fs::rename(&fleet.paths.plugins, there.join("plugins")).unwrap();
+    let names = |directory: &Path| {
+        let entries = std::fs::read_dir(directory).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(&fleet.paths.home), ["there"]);
     let result = fleet.advance_with(options).await.unwrap();
     assert_eq!(result.gated_plugins, ["p"]);
     assert!(summary_of(&result, "locked").contains("task locked"));
@@ -288,9 +308,14 @@ async fn every_path_that_is_moved_is_honoured() {
     assert!(fleet.text(&there.join("events")).contains("stub: parked result discarded"));
     let log = there.join(format!("runs/{}.json", result.run_id));
     assert_eq!(result.run_log_path, Some(log));
-    for path in [&fleet.paths.state_file, &fleet.paths.events, &fleet.paths.runs_dir] {
-        assert!(!path.exists(), "{}", path.display());
-    }
+    assert_eq!(names(&fleet.paths.home), ["there"], "nothing comes to be at the usual places");
+    let moved = ["events", "grant", "logs", "plugins", "prefs.json", "runs", "s"];
+    assert_eq!(names(&there), moved);
+    assert_eq!(
+        names(&there.join("s")),
+        ["state.json"],
+        "lock and journal lay beside it and are gone"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -31,6 +31,9 @@ pub type Answer = std::result::Result<Value, String>;
 /// What a plugin was called with, call by call.
 pub type Requests = Arc<Mutex<Vec<AttemptRequest>>>;
 
+/// Sees each notice at the moment it is told.
+type Watcher = Box<dyn Fn(&Notice) + Send>;
+
 type Handler = Arc<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
 
 /// What a handler is given.
@@ -49,6 +52,7 @@ pub struct FakeHost {
     pub started: Mutex<Vec<String>>,
     pub aborts: Mutex<Vec<AbortReason>>,
     pub notices: Mutex<Vec<Notice>>,
+    pub watcher: Mutex<Option<Watcher>>,
 }
 
 impl Host for FakeHost {
@@ -111,6 +115,9 @@ impl Host for FakeHost {
     }
 
     fn notify(&self, _operation: u64, notice: Notice) {
+        if let Some(watcher) = &*self.watcher.lock().unwrap() {
+            watcher(&notice);
+        }
         self.notices.lock().unwrap().push(notice);
     }
 }
@@ -284,6 +291,16 @@ impl Fleet {
             _ => None,
         };
         notices.iter().filter_map(text).collect()
+    }
+
+    /// The starts and ends of one plugin that the host was told, in order.
+    pub fn starts_and_ends(&self, name: &str) -> Vec<Notice> {
+        let notices = self.host.notices.lock().unwrap();
+        let told = notices.iter().filter(|notice| match notice {
+            Notice::PluginStart { plugin } | Notice::PluginEnd { plugin, .. } => *plugin == name,
+            _ => false,
+        });
+        told.cloned().collect()
     }
 
     /// The warnings that the host was told.
