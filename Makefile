@@ -1,6 +1,6 @@
-# The entry points a person has to remember. Each does all set-up it needs.
+# What to call to build, check and show this project; every target fetches and compiles what it lacks.
 .DEFAULT_GOAL := help
-.PHONY: help setup build test lint demo bench clean
+.PHONY: help setup build test lint demo bench soak package clean
 
 NODE ?= node
 PYTHON3 ?= python3
@@ -8,8 +8,8 @@ NATIVE := npm/native/warpline.node
 LIBRARY := target/debug/$(if $(filter Darwin,$(shell uname -s)),libwarpline_node.dylib,libwarpline_node.so)
 PYTHON_MODULE := python/warpline/_native.abi3.so
 VENV := .venv/.installed
-# What biome checks under tests/; the vectors beside them keep the form they came in.
-SCRIPTS := run.mjs support.mjs bench demo docs packaging scenarios
+# What biome checks under tests/; vectors and cases beside them keep the form they came in.
+SCRIPTS := run.mjs support.mjs home-left.mjs eraser.mjs bench demo docs packaging scenarios $(patsubst tests/%,%,$(wildcard tests/typescript/*.mjs))
 INSTALLED := npm/node_modules/.installed
 
 help: ## Say what can be made
@@ -54,5 +54,16 @@ bench: setup ## Time a fleet of 300 plugins against plain Node.js
 	cp $(subst debug,release,$(LIBRARY)) target/release/warpline.node
 	WARPLINE_NATIVE=$(CURDIR)/target/release/warpline.node $(NODE) tests/bench/fleet.mjs
 
+soak: ## Race answering processes and kill advances four times as long as the tests do
+	WARPLINE_RACE_OPERATIONS=200 WARPLINE_RACE_KILLS=400 cargo test -p warpline-core --locked --lib --test answers -- races crash
+
+package: setup ## Build the npm package for use, as dist/warpline-<version>.tgz
+	cargo build --workspace --locked --release
+	@rm -rf dist && mkdir -p dist/stage/native
+	cp -R npm/bin npm/lib npm/examples npm/package.json npm/README.md npm/LICENSE dist/stage/
+	cp $(subst debug,release,$(LIBRARY)) dist/stage/native/warpline.node
+	cd dist/stage && npm pack --silent --pack-destination ..
+	@rm -rf dist/stage
+
 clean: ## Remove everything that was built or installed
-	rm -rf target npm/node_modules npm/native .venv $(PYTHON_MODULE)
+	rm -rf target dist npm/node_modules npm/native .venv $(PYTHON_MODULE)

@@ -10,6 +10,12 @@ const examples = readdirSync(join(npmDir, 'examples', 'test'))
   .filter((file) => file.endsWith('.test.mjs'))
   .map((file) => join('examples', 'test', file))
 
+/** The scripts of a folder beside this file. */
+function scripts(folder) {
+  const names = readdirSync(join(root, 'tests', folder)).sort()
+  return names.filter((name) => name.endsWith('.mjs')).map((name) => join('tests', folder, name))
+}
+
 const suites = [
   {
     name: 'core and bindings',
@@ -25,13 +31,16 @@ const suites = [
     cwd: npmDir,
   })),
   { name: 'python package', command: python, args: ['-m', 'pytest', '--quiet'], cwd: root },
+  ...nodes().map((node) => ({
+    name: `TypeScript, ${node}`,
+    command: node,
+    args: ['--test', ...scripts('typescript')],
+    cwd: root,
+  })),
   {
     name: 'scenarios',
     command: process.execPath,
-    args: [
-      '--test',
-      ...['two-nodes', 'two-languages', 'interrupt'].map((name) => `tests/scenarios/${name}.mjs`),
-    ],
+    args: ['--test', ...scripts('scenarios')],
     cwd: root,
   },
   {

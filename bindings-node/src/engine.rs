@@ -95,6 +95,13 @@ impl NativeEngine {
         self.engine.complete(number(call), completion);
     }
 
+    /// Asks whether plugin code may run for a call, right before it does. No means that nobody waits
+    /// any more.
+    #[napi(catch_unwind)]
+    pub fn begin(&self, call: f64) -> bool {
+        self.engine.begin(number(call))
+    }
+
     /// Hands over what plugin code printed.
     #[napi(catch_unwind)]
     pub fn print(&self, invocation: f64, text: String) {
@@ -127,7 +134,7 @@ impl NativeEngine {
         environment_json: String,
         options_json: String,
     ) -> Result<PromiseRaw<'env, String>> {
-        let begun = self.begin(operation, aborted);
+        let begun = self.open(operation, aborted);
         let environment = environment(&environment_json)?;
         let options = value(&options_json)?;
         let options = AdvanceOptions::from_value(&options).map_err(|refusal| error(&refusal))?;
@@ -148,7 +155,7 @@ impl NativeEngine {
         environment_json: String,
         request_json: String,
     ) -> Result<PromiseRaw<'env, String>> {
-        let begun = self.begin(operation, aborted);
+        let begun = self.open(operation, aborted);
         let environment = environment(&environment_json)?;
         let request = value(&request_json)?;
         let member = |key: &str| request.get(key).cloned().unwrap_or_default();
@@ -174,7 +181,7 @@ impl NativeEngine {
         environment_json: String,
         options_json: String,
     ) -> Result<PromiseRaw<'env, String>> {
-        let begun = self.begin(operation, aborted);
+        let begun = self.open(operation, aborted);
         let environment = environment(&environment_json)?;
         let options = value(&options_json)?;
         let options = AdvanceOptions::from_value(&options).map_err(|refusal| error(&refusal))?;
@@ -199,7 +206,7 @@ impl NativeEngine {
         environment_json: String,
         request_json: String,
     ) -> Result<PromiseRaw<'env, String>> {
-        let begun = self.begin(operation, aborted);
+        let begun = self.open(operation, aborted);
         let environment = environment(&environment_json)?;
         let request = value(&request_json)?;
         let path = |key: &str| Some(PathBuf::from(request.get(key)?.as_string()?.to_text()));
@@ -214,7 +221,7 @@ impl NativeEngine {
     }
 
     /// Opens an operation; `aborted` says that its caller's signal has fired already.
-    fn begin(&self, operation: f64, aborted: bool) -> Operation {
+    fn open(&self, operation: f64, aborted: bool) -> Operation {
         let number = number(operation);
         let cancel = self.operations.thread.child_token();
         if aborted {

@@ -1,9 +1,15 @@
 //! Erases the types of a plugin's file.
 
+use std::path::Path;
+
+use napi::Result;
 use napi_derive::napi;
+use warpline_core::home::plugins;
 use warpline_core::typescript::{erase, source_text};
 
-/// The JavaScript of a TypeScript file. Neither is set for a file that cannot be read.
+use crate::text::error;
+
+/// The JavaScript of a TypeScript file. Neither is set for a file that is not there.
 #[napi(object)]
 pub struct Erased {
     /// The source with its types blanked out.
@@ -29,13 +35,15 @@ pub struct EraseFault {
     pub caret: String,
 }
 
-/// Reads a file and erases its types.
+/// Reads a file and erases its types. Throws for what is there and is no readable file: Node would
+/// wait for ever for a pipe.
 #[napi(catch_unwind)]
-pub fn erase_file(path: String) -> Erased {
-    let Ok(bytes) = std::fs::read(path) else {
-        return Erased { source: None, fault: None };
+pub fn erase_file(path: String) -> Result<Erased> {
+    let bytes = plugins::module_bytes(Path::new(&path)).map_err(|refusal| error(&refusal))?;
+    let Some(bytes) = bytes else {
+        return Ok(Erased { source: None, fault: None });
     };
-    match erase(&source_text(&bytes)) {
+    Ok(match erase(&source_text(&bytes)) {
         Ok(source) => Erased { source: Some(source), fault: None },
         Err(fault) => Erased {
             source: None,
@@ -48,5 +56,5 @@ pub fn erase_file(path: String) -> Erased {
                 caret: fault.caret,
             }),
         },
-    }
+    })
 }

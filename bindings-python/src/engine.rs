@@ -118,6 +118,12 @@ impl NativeEngine {
         })
     }
 
+    /// Asks whether plugin code may run for a call, right before it does. No means that nobody waits
+    /// any more.
+    fn begin(&self, call: u64) -> PyResult<bool> {
+        guarded(|| Ok(self.parts()?.engine.begin(call)))
+    }
+
     /// Hands over what plugin code printed, as a JSON string.
     fn print(&self, invocation: u64, json: &str) -> PyResult<()> {
         guarded(|| {
@@ -128,9 +134,9 @@ impl NativeEngine {
         })
     }
 
-    /// Begins an operation under a number of the caller's choice, which must not be in use. `aborted`
+    /// Opens an operation under a number of the caller's choice, which must not be in use. `aborted`
     /// says that its caller's signal is set already. What it is refused for comes from `wait`.
-    fn begin(
+    fn open(
         &self,
         operation: u64,
         aborted: bool,

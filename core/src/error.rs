@@ -1,7 +1,7 @@
 //! The error catalogue: every error a caller can meet, its stable code and what the reader sees.
 //!
-//! Messages name files, keys and shapes, never a value. They are one lower-case sentence without a
-//! full stop; what to do about it is in [`Error::hint`].
+//! A message tells file, key and expected shape in half a line and never quotes a value; the way out
+//! is in [`Error::hint`].
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub enum Error {
         code: String,
     },
     /// The plugin root was given as an empty string.
-    #[error("the plugin root is an empty string")]
+    #[error("the plugin root was given as an empty string")]
     EmptyPluginRoot,
     /// A document of the home is not JSON.
     #[error("{path} is {source}", path = path.display())]
@@ -43,7 +43,7 @@ pub enum Error {
     },
     /// `engine-state.json` was written by a newer build.
     #[error(
-        "{path} has schema_version {found}, and this build is older than this file: it knows versions up to {known}",
+        "{path} has schema_version {found}, and this build predates it: the newest it reads is {known}",
         path = path.display()
     )]
     NewerState {

@@ -1,8 +1,8 @@
 //! The engine of warpline.
 //!
 //! Rules are pure and live in [`schema`] and [`decide`]; [`home`] is the only module that touches
-//! the files of a home; [`engine`] says when, in which order and how often; [`cli`] turns verbs into
-//! reports. `docs/architecture.md` shows the whole.
+//! the files of a home; [`engine`] says when, in which order and how often; [`answers`] takes a
+//! human's yes and no; [`cli`] turns verbs into reports. `docs/architecture.md` shows the whole.
 
 #![forbid(unsafe_code)]
 // No panic crosses a border, and what comes from outside decides neither an index nor an unwrap.
@@ -18,6 +18,7 @@
     )
 )]
 
+pub mod answers;
 pub mod cli;
 pub mod clock;
 pub mod decide;

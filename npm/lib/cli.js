@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { runOperation, warn } from './engine.js'
 import { environmentJson } from './environment.js'
 import { currentCall } from './host/plugin-call.js'
-import { textOfThrown } from './host/text.js'
+import { oneLine, textOfThrown } from './host/text.js'
 import { native } from './native.js'
 
 const INTERRUPTED = 130
@@ -49,7 +49,7 @@ export async function main(args) {
   try {
     code = await run(args, interrupt.signal)
   } catch (thrown) {
-    process.stderr.write(`error: ${textOfThrown(thrown)}\n`)
+    process.stderr.write(`error: ${oneLine(textOfThrown(thrown))}\n`)
     code = 1
   }
   // A plugin's open timers and sockets must not keep the command alive; its queued output may.

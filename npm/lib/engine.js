@@ -6,7 +6,7 @@ import { clearInterval, setInterval } from 'node:timers'
 import { environmentJson } from './environment.js'
 import { awaitNative, fromNative } from './errors.js'
 import { NodeHost } from './host/host.js'
-import { textOfThrown } from './host/text.js'
+import { oneLine, textOfThrown } from './host/text.js'
 import { native } from './native.js'
 
 /**
@@ -14,7 +14,7 @@ import { native } from './native.js'
  * @typedef {import('./host/host.js').AbortReason} AbortReason
  * @typedef {{ kind: string, plugin: string, state: string, elapsed_ms: number, reason?: string,
  *   text: string, attempt: number, message: string }} Notice
- * @typedef {{ onNotice: (notice: Notice) => void, enter: <T>(code: () => T) => T, onEnded: () => void }} Operation
+ * @typedef {{ onNotice: (notice: Notice) => unknown, enter: <T>(code: () => T) => T, onEnded: () => void }} Operation
  */
 
 // Timers that a test has replaced by fakes would let the process end while the engine works.
@@ -27,14 +27,18 @@ let engine
 const operations = new Map()
 let begun = 0
 
+/** Types that JSON has no form for. */
+const LOST = ['function', 'symbol', 'bigint']
+
 /** @param {string} text one line for a reader */
 export function warn(text) {
-  process.stderr.write(`warpline: ${text}\n`)
+  process.stderr.write(`warpline: ${oneLine(text)}\n`)
 }
 
 function engineOfThread() {
   if (engine) return engine
   const host = new NodeHost({
+    begin: (call) => opened.begin(call),
     complete: (call, outcome, json) => opened.complete(call, outcome, json),
     print: (invocation, text) => opened.print(invocation, text),
     warn,
@@ -71,7 +75,11 @@ function notified(number, noticeJson) {
     const notice = /** @type {Notice} */ (JSON.parse(noticeJson))
     if (notice.kind === 'ended') operation?.onEnded()
     else if (notice.kind === 'warning') warn(notice.text)
-    else operation?.enter(() => operation.onNotice(notice))
+    else {
+      const told = operation?.enter(() => operation.onNotice(notice))
+      // A hook may be async; what it rejects with is no more the pass's business than a throw.
+      Promise.resolve(told).catch((thrown) => warn(`a hook failed: ${textOfThrown(thrown)}`))
+    }
   } catch (thrown) {
     warn(`a hook failed: ${textOfThrown(thrown)}`)
   }
@@ -83,7 +91,7 @@ function notified(number, noticeJson) {
  *
  * @param {'advance' | 'invoke' | 'loadManifests' | 'command'} kind
  * @param {string} requestJson
- * @param {{ signal?: AbortSignal | undefined, onNotice?: (notice: Notice) => void }} [options]
+ * @param {{ signal?: AbortSignal | undefined, onNotice?: (notice: Notice) => unknown }} [options]
  * @returns {Promise<any>} what the operation came to
  */
 export async function runOperation(kind, requestJson, { signal, onNotice = () => {} } = {}) {
@@ -122,16 +130,21 @@ export async function runOperation(kind, requestJson, { signal, onNotice = () =>
  * @param {Record<string, unknown>} options
  * @param {readonly string[]} hooks the names of the hooks
  * @returns {string} JSON text; a name that nobody knows is in it, for the engine to refuse
- * @throws {TypeError} for a hook that is no function
+ * @throws {TypeError} for a hook that is no function, and an option that JSON would lose
  */
 export function optionsJson(options, hooks) {
   /** @type {Record<string, unknown>} */
   const plain = {}
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || name === 'signal') continue
-    if (!hooks.includes(name)) plain[name] = typeof value === 'function' ? null : value
-    else if (typeof value !== 'function')
-      throw new TypeError(`option \`${name}\` must be a function`)
+    if (hooks.includes(name)) {
+      if (typeof value !== 'function') throw new TypeError(`option \`${name}\` must be a function`)
+      continue
+    }
+    // JSON would turn these into null, and null means that the option is not given.
+    const lost = typeof value === 'number' ? !Number.isFinite(value) : LOST.includes(typeof value)
+    if (lost) throw new TypeError(`option \`${name}\` has no value that can be used`)
+    plain[name] = value
   }
   return JSON.stringify(plain)
 }

@@ -10,11 +10,12 @@ export async function runAdvance(options = {}) {
   const outcome = await runOperation('advance', optionsJson({ ...options }, HOOKS), {
     signal,
     onNotice(notice) {
-      if (notice.kind === 'plugin_start') onPluginStart?.(notice.plugin)
-      else if (notice.kind === 'plugin_end') {
+      if (notice.kind === 'plugin_start') return onPluginStart?.(notice.plugin)
+      if (notice.kind === 'plugin_end') {
         const state = /** @type {import('./index.js').PluginFsmState} */ (notice.state)
-        onPluginEnd?.(notice.plugin, state, notice.elapsed_ms, notice.reason)
-      } else if (notice.kind === 'run_failure') onRunFailure?.(notice.text)
+        return onPluginEnd?.(notice.plugin, state, notice.elapsed_ms, notice.reason)
+      }
+      if (notice.kind === 'run_failure') return onRunFailure?.(notice.text)
     },
   })
   return { ...outcome, plugin_states: new Map(Object.entries(outcome.plugin_states)) }

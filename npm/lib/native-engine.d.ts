@@ -23,7 +23,7 @@ export interface EraseFault {
   readonly caret: string
 }
 
-/** The JavaScript of a TypeScript file. Neither is set for a file that cannot be read. */
+/** The JavaScript of a TypeScript file. Neither is set for a file that is not there. */
 export interface Erased {
   readonly source?: string
   readonly fault?: EraseFault
@@ -39,6 +39,8 @@ export interface NativeEngine {
    * why what was returned has no JSON form.
    */
   complete(call: number, outcome: 'value' | 'threw' | 'noJson', json: string): void
+  /** Asks whether plugin code may run for a call, right before it does. */
+  begin(call: number): boolean
   /** Hands over what plugin code printed. */
   print(invocation: number, text: string): void
   /** Interrupts an operation. */
@@ -75,7 +77,7 @@ export interface NativeEngine {
 /** The native module. */
 export interface NativeModule {
   readonly NativeEngine: new (start: Callback, abort: Callback, notify: Callback) => NativeEngine
-  /** Reads a file and erases its types. */
+  /** Reads a file and erases its types; throws for what is there and is no readable file. */
   eraseFile(path: string): Erased
   /** `{value}` or `{issues: [{path, message}]}`. */
   validateJson(schema: string, json: string): string

@@ -11,14 +11,15 @@ import { SchemaError } from './schema.js'
  *
  * @template Input, Output
  * @param {string} name
+ * @param {(value: unknown) => string} [toJson]
  * @returns {import('./schema.js').Schema<Input, Output>}
  */
-export function defineSchema(name) {
+export function defineSchema(name, toJson = jsonOf) {
   /** @param {unknown} value */
   const validate = (value) => {
     let json
     try {
-      json = jsonOf(value)
+      json = toJson(value)
     } catch (thrown) {
       const why = `expected a value that JSON can hold: ${textOfThrown(thrown)}`
       return { issues: [{ path: [], message: why }] }

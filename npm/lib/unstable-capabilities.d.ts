@@ -8,6 +8,7 @@ import type { OutputRecord, SkillResultInput } from './schemas/skill-result.js'
 export interface Caller {
   /** The plugin's directory name. */
   readonly plugin: string
+  /** The run that this invocation belongs to. */
   readonly runId: string
 }
 

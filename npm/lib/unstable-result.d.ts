@@ -2,7 +2,7 @@
 
 import type { SkillErrorCode, SkillErrorInput, SkillResultInput } from './schemas/skill-result.js'
 
-/** What a builder lets its caller set. */
+/** What a builder lets its caller set; each field means what it means in a result. */
 export interface ResultOverrides {
   phases_completed?: readonly string[] | undefined
   phases_failed?: readonly string[] | undefined

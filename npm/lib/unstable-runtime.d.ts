@@ -1,4 +1,4 @@
-// The runtime piece by piece, for hosts. Names here may change in any 0.x release.
+// The runtime piece by piece, for hosts. A minor version may rename anything in this file.
 
 import type { BoardEvent, BoardEventSeverity, BoardEventType } from './schemas/board-event.js'
 import type { PluginRun } from './schemas/engine-state.js'
@@ -21,14 +21,17 @@ export declare function formatIdleDuration(ms: number): string
 /** What a caller says of a new event. */
 export interface EventDraft {
   type: BoardEventType
+  /** Who tells: a plugin, or a part of a program. */
   source: string
   /** Cut after 200 UTF-16 units. */
   summary: string
   /** Default: `info`. */
   severity?: BoardEventSeverity | undefined
+  /** Default: `null`. */
   task_id?: string | null | undefined
+  /** Default: `null`. */
   run_id?: string | null | undefined
-  /** Becomes `metadata_json`. */
+  /** Any JSON value; becomes the text of `metadata_json`. */
   metadata?: unknown
   /** Default: a random UUID. */
   event_id?: string | undefined
@@ -69,6 +72,7 @@ export declare function emitAttemptFailed(
 export interface LoadFailure {
   /** The directory name. */
   plugin: string
+  /** Why, in one line. */
   error: string
 }
 
@@ -95,14 +99,19 @@ export interface InvokePluginOptions {
   maxRetriesOverride?: number | undefined
   /** Write the run artifact and the transcript. Default: false. */
   persistArtifact?: boolean | undefined
-  /** Default: a random UUID. */
+  /** Names artifact, transcript and outputs: 1 to 128 of `A-Z a-z 0-9 . _ -`, no dot in front. Default: a random UUID. */
   runId?: string | undefined
+  /** What the artifact says of who started it. Default: false. */
   userInitiated?: boolean | undefined
+  /** Where artifact and transcript go. Default: `<home>/runs`. */
   runsDir?: string | undefined
+  /** Where notices of retries go. Default: `<home>/state/events.jsonl`. */
   eventsPath?: string | undefined
   /** What the handler reads of its dependencies, as `plugin_runs` of the state document has it. */
   dependencyRuns?: Readonly<Record<string, PluginRun>> | undefined
+  /** Called before each attempt, with its number from 1. */
   onAttemptStart?: ((attempt: number) => void) | undefined
+  /** Called after each attempt that failed, not for one that was cancelled or ran out of time. */
   onAttemptFailed?: ((attempt: number, message: string) => void) | undefined
 }
 
@@ -113,24 +122,32 @@ export type AttemptStatus = 'success' | 'failed' | 'cancelled' | 'timeout' | 'de
 export interface InvokeAttempt {
   /** From 1. */
   attempt: number
+  /** ISO 8601. */
   started_at: string
   /** Milliseconds, an integer. */
   elapsed_ms: number
   status: AttemptStatus
+  /** The message of the first error; `null` for `success` and `delegated`. */
   error: string | null
 }
 
 /** What an invocation came to. */
 export interface InvokePluginResult {
+  /** The directory name. */
   plugin: string
+  /** What the last attempt came to, without secrets. */
   result: SkillResult
-  /** Milliseconds. */
+  /** Milliseconds, an integer. */
   duration_ms: number
   attempt_count: number
   attempts: InvokeAttempt[]
+  /** The message of the last attempt's first error; `null` for a success and a hand-off. */
   final_error: string | null
+  /** Whether there was more than one attempt. */
   retried: boolean
+  /** Whether the signal fired. */
   cancelled: boolean
+  /** Whether the last attempt ran out of time. */
   timed_out: boolean
 }
 

@@ -90,6 +90,7 @@ const INVOKE_HOOKS = ['onAttemptStart', 'onAttemptFailed']
 
 /** @type {Published['invokePlugin']} */
 export async function invokePlugin(plugin, args = {}, options = {}, witness) {
+  if (typeof plugin !== 'string') throw new TypeError('`plugin` must be a string')
   checkWitness(witness)
   const { signal, onAttemptStart, onAttemptFailed } = options
   const plain = optionsJson({ ...options }, INVOKE_HOOKS)
@@ -98,8 +99,10 @@ export async function invokePlugin(plugin, args = {}, options = {}, witness) {
   return runOperation('invoke', request, {
     signal,
     onNotice(notice) {
-      if (notice.kind === 'attempt_start') onAttemptStart?.(notice.attempt)
-      else if (notice.kind === 'attempt_failed') onAttemptFailed?.(notice.attempt, notice.message)
+      if (notice.kind === 'attempt_start') return onAttemptStart?.(notice.attempt)
+      if (notice.kind === 'attempt_failed') {
+        return onAttemptFailed?.(notice.attempt, notice.message)
+      }
     },
   })
 }

@@ -13,7 +13,6 @@ const files = readdirSync(`${directory}/test`)
   .filter((name) => name.endsWith('.test.js'))
   .map((name) => `test/${name}`)
 
-await import('./copy-native.js')
 for (const node of nodes) {
   const given = process.argv.slice(2)
   const { status } = spawnSync(node, ['--test', ...(given.length > 0 ? given : files)], {

@@ -2,12 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { writeFileSync } from 'node:fs'
+import { getEventListeners } from 'node:events'
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { runAdvance } from 'warpline'
 import { RunLogSchema } from '../lib/schemas/run-log.js'
-import { loadPluginManifests } from '../lib/unstable-runtime.js'
+import { invokePlugin, loadPluginManifests } from '../lib/unstable-runtime.js'
 import { makeHome } from './support/home.js'
 import { temporaryDirectory } from './support/plugins.js'
 
@@ -131,6 +132,65 @@ test('a signal interrupts: the handler sees it, the log says so', async () => {
   assert.equal(json(`runs/${result.run_id}.json`).completed_at, null)
 })
 
+test('a signal is let go of at the end, however the call ends', async () => {
+  const { home } = makeHome({ fine: {}, fails: { handler: "throw new Error('no')" } })
+  const { signal } = new AbortController()
+  const listening = () => getEventListeners(signal, 'abort').length
+  let during = 0
+  await runAdvance({
+    signal,
+    onPluginStart: () => {
+      during = listening()
+    },
+  })
+  assert.deepEqual([during, listening()], [1, 0])
+  await assert.rejects(runAdvance({ signal, pluginsDir: join(home, 'absent') }))
+  await assert.rejects(runAdvance({ signal, concurrency: 0 }))
+  await invokePlugin('fine', {}, { signal }, { granted: false, reason: 'manual-run' })
+  assert.equal(listening(), 0)
+})
+
+test('every path that is moved is honoured, and nothing comes to be at the usual places', async () => {
+  const { home } = makeHome({ sends: { manifest: { side_effects: ['sends_email'] } } })
+  const there = join(temporaryDirectory(), 'there')
+  mkdirSync(there)
+  renameSync(join(home, 'plugins'), join(there, 'plugins'))
+  const scopes = {
+    granted_at: new Date(),
+    expires_at: new Date(Date.now() + 3_600_000),
+    scopes: '*',
+  }
+  writeFileSync(join(there, 'grant'), JSON.stringify(scopes))
+  writeFileSync(join(there, 'prefs.json'), '{"review_gate":true}')
+  const result = await runAdvance({
+    pluginsDir: join(there, 'plugins'),
+    stateDir: join(there, 'state/file.json'),
+    runsDir: join(there, 'runs'),
+    logsDir: join(there, 'logs'),
+    eventsPath: join(there, 'events'),
+    preferencesPath: join(there, 'prefs.json'),
+    approvalPath: join(there, 'grant'),
+  })
+  assert.deepEqual(result.gated_plugins, ['sends'], 'grant and preferences were read')
+  assert.equal(result.run_log_path, join(there, 'runs', `${result.run_id}.json`))
+  assert.deepEqual(readdirSync(home), [])
+  assert.deepEqual(readdirSync(there).sort(), [
+    'events',
+    'grant',
+    'logs',
+    'plugins',
+    'prefs.json',
+    'runs',
+    'state',
+  ])
+  assert.deepEqual(readdirSync(join(there, 'state')), ['file.json'])
+  assert.deepEqual(readdirSync(join(there, 'runs')), [`${result.run_id}.json`])
+  assert.equal(readdirSync(join(there, 'logs/runs')).length, 1)
+  const state = JSON.parse(readFileSync(join(there, 'state/file.json'), 'utf8'))
+  assert.equal(state.last_run_id, result.run_id)
+  assert.match(readFileSync(join(there, 'events'), 'utf8'), /sends: awaiting approval/)
+})
+
 test('a signal that fired before the start runs nothing', async () => {
   makeHome({ never: { handler: "throw new Error('this handler must not run')" } })
   const result = await runAdvance({ signal: AbortSignal.abort() })
@@ -147,7 +207,7 @@ test('an unusable root is refused by name, and nothing is written', async () => 
   for (const [pluginsDir, message] of /** @type {const} */ ([
     [absent, `cannot read plugin root ${absent}: ENOENT`],
     [file, `cannot read plugin root ${file}: ENOTDIR`],
-    ['', 'the plugin root is an empty string'],
+    ['', 'the plugin root was given as an empty string'],
   ])) {
     await assert.rejects(runAdvance({ pluginsDir }), { code: 'ERR_WARPLINE_PLUGIN_ROOT', message })
   }
@@ -207,7 +267,7 @@ test('a dry run writes nothing', async () => {
   assert.deepEqual(list('.'), ['plugins'])
 })
 
-test('an edited plugin is picked up by the next advance of the same process', async () => {
+test('an advance runs what the files of a plugin say now, not what this process loaded before', async () => {
   const { home } = makeHome({
     edited: {
       files: { 'handler.ts': "export { handler } from './inner.ts'\n", 'inner.ts': handler('old') },

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -93,40 +94,56 @@ test('a stray rejection, and a throw from a timer, are reported by plugin and ex
 })
 
 test('a plugin that ends the process is named; the run is recorded as interrupted', () => {
-  const { list, json } = makeHome({ ends: { handler: 'process.exit(0)' } })
+  const { home, list, json } = makeHome({ ends: { handler: 'process.exit(0)' }, other: {} })
   const advance = warpline('advance')
   assert.equal(advance.status, 1)
   assert.match(advance.stderr, /plugin `ends` ended the process/)
   const [log] = list('runs')
-  assert.equal(json(`runs/${log}`).status, 'interrupted')
+  const { status, completed_at, run_id } = json(`runs/${log}`)
+  assert.deepEqual([status, completed_at], ['interrupted', null])
+  assert.ok(!list('state').includes('in-flight.jsonl'), 'the crash journal is settled')
   assert.equal(warpline('plan').status, 0)
+
+  const handler = join(home, 'plugins/ends/handler.ts')
+  writeFileSync(
+    handler,
+    readFileSync(handler, 'utf8').replace('process.exit(0)', "return skillOk('')"),
+  )
+  const next = warpline('advance', '--json')
+  assert.equal(next.status, 0, next.stderr)
+  const result = JSON.parse(next.stdout)
+  assert.equal(result.plugin_states.ends, 'completed')
+  assert.equal(json(`runs/${result.run_id}.json`).resumed_from, run_id)
+  assert.deepEqual(list('state'), ['engine-state.json', 'events.jsonl'], 'and nothing is left')
 })
 
-test('an interrupt cancels what runs, records it, and exits 130', async () => {
-  const { list, json } = makeHome({
-    waits: {
-      handler: `
-        console.log('running')
-        await new Promise((resolve) => signal.addEventListener('abort', resolve))
-        throw signal.reason
-      `,
-    },
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+  test(`${signal} cancels what runs, records it, and exits 130`, async () => {
+    const { list, json } = makeHome({
+      waits: {
+        handler: `
+          console.log('running')
+          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+          throw signal.reason
+        `,
+      },
+    })
+    const child = spawn(process.execPath, [bin, 'advance'], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const exited = once(child, 'exit')
+    let errors = ''
+    for await (const chunk of child.stderr) {
+      errors += chunk
+      if (errors.includes('running')) break
+    }
+    child.kill(signal)
+    assert.deepEqual(await exited, [130, null])
+    const [log] = list('runs')
+    assert.deepEqual(
+      [json(`runs/${log}`).status, json(`runs/${log}`).completed_at],
+      ['interrupted', null],
+    )
   })
-  const child = spawn(process.execPath, [bin, 'advance'], { stdio: ['ignore', 'pipe', 'pipe'] })
-  let errors = ''
-  for await (const chunk of child.stderr) {
-    errors += chunk
-    if (errors.includes('running')) break
-  }
-  child.kill('SIGINT')
-  const [code] = await once(child, 'exit')
-  assert.equal(code, 130)
-  const [log] = list('runs')
-  assert.deepEqual(
-    [json(`runs/${log}`).status, json(`runs/${log}`).completed_at],
-    ['interrupted', null],
-  )
-})
+}
 
 test('a slow reader gets every line whole, while the plugin goes on printing', async () => {
   makeHome({

@@ -4,39 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
-/** @type {Record<string, string[]>} */
-const published = {
-  warpline: ['runAdvance'],
-  'warpline/lib/paths': ['warplineHome'],
-  'warpline/unstable-runtime': [
-    'RUN_PROFILES',
-    'computeTier',
-    'emitAttemptFailed',
-    'emitBoardEvent',
-    'emitPluginCompleted',
-    'formatIdleDuration',
-    'invokePlugin',
-    'isEligibleForTier',
-    'loadPluginManifests',
-    'makeEvent',
-  ],
-  'warpline/unstable-fs': ['atomicWriteJson', 'atomicWriteText', 'readJsonOrNull'],
-  'warpline/unstable-result': ['skillFailure', 'skillHandoff', 'skillOk'],
-  'warpline/unstable-capabilities': [],
-  'warpline/schemas/plugin-manifest': ['PluginManifestSchema'],
-  'warpline/schemas/plugin-config': ['PLUGIN_CONFIG_PRECEDENCE', 'PluginConfigSchema'],
-  'warpline/schemas/skill-result': [
-    'NeedsLlmSchema',
-    'OUTPUT_BODY_CAP_BYTES',
-    'OutputRecordSchema',
-    'SkillErrorSchema',
-    'SkillResultSchema',
-    'makeSkillError',
-  ],
-  'warpline/schemas/engine-state': ['ENGINE_STATE_MAX_SCHEMA_VERSION', 'EngineStateSchema'],
-  'warpline/schemas/run-log': ['PluginLogEntrySchema', 'RunLogSchema'],
-  'warpline/schemas/board-event': ['AcknowledgementsSchema', 'BoardEventSchema'],
-}
+import { published } from './support/published.js'
 
 for (const [specifier, names] of Object.entries(published)) {
   test(`${specifier} exports exactly its names`, async () => {

@@ -62,6 +62,7 @@ const FUNCTIONS = [
 ]
 const METHODS = [
   'advance',
+  'begin',
   'cancel',
   'command',
   'complete',

@@ -1,6 +1,13 @@
 // What the types admit and refuse. Checked by tsc, never run.
 
-import type { AdvanceOptions, AdvanceResult, HandlerFn, PluginFsmState, RunProfile } from 'warpline'
+import type {
+  AdvanceOptions,
+  AdvanceResult,
+  HandlerFn,
+  PluginFsmState,
+  RunProfile,
+  WarplineError,
+} from 'warpline'
 import { runAdvance } from 'warpline'
 import { warplineHome } from 'warpline/lib/paths'
 import {
@@ -63,7 +70,7 @@ export const four: CapabilityHandlerFn = async (_manifest, _args, _signal, capab
 export const widened: CapabilityHandlerFn = three
 // @ts-expect-error: a result has a status
 export const wrong: HandlerFn = async () => ({ summary: 'x' })
-// @ts-expect-error: exactly one of body and path
+// @ts-expect-error: a body and a path together
 export const both: SkillResultInput['artifacts_produced'] = [{ type: 't', body: 'b', path: 'p' }]
 // @ts-expect-error: the codes are closed
 skillFailure('unknown_error', 'm')
@@ -102,4 +109,7 @@ export const home: string = warplineHome()
 export const file: Promise<unknown> = readJsonOrNull('x').then((value) =>
   atomicWriteJson('y', value),
 )
+export const locked = (error: WarplineError) => error.code === 'ERR_WARPLINE_LOCKED'
+// @ts-expect-error: the codes are closed
+export const unknown = (error: WarplineError) => error.code === 'ERR_WARPLINE_TIRED'
 export type Named = [CapabilityContext, DependenciesHandle, SecretsHandle]

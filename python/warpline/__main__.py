@@ -11,7 +11,7 @@ from typing import NoReturn, Optional, Sequence
 
 from . import _native
 from ._engine import environment_json, run_operation
-from ._host.text import text_of_raised
+from ._host.text import one_line, text_of_raised
 
 INTERRUPTED = 130
 
@@ -44,7 +44,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        sys.stderr.write(f"error: {text_of_raised(error)}\n")
+        sys.stderr.write(f"error: {one_line(text_of_raised(error))}\n")
         return 1
 
 

@@ -14,7 +14,7 @@ from typing import Any, Callable, Optional, Protocol
 from . import _native
 from ._host import ambient, modules
 from ._host.host import PythonHost
-from ._host.text import json_of, text_of_raised
+from ._host.text import json_of, one_line, text_of_raised
 from .errors import _from_native
 
 #: How often a caller's own signal is looked at, in milliseconds.
@@ -56,7 +56,7 @@ _left: list[Optional[_Process]] = []
 def warn(text: str) -> None:
     """Writes a line for a reader to standard error."""
     if sys.stderr is not None:
-        sys.stderr.write(f"warpline: {text}\n")
+        sys.stderr.write(f"warpline: {one_line(text)}\n")
 
 
 def _engine() -> _native.NativeEngine:
@@ -99,7 +99,12 @@ if hasattr(os, "register_at_fork"):
 
 def environment_json() -> str:
     """The process as the engine sees it: `{vars, cwd}`."""
-    return json.dumps({"vars": dict(os.environ), "cwd": os.getcwd()})
+    try:
+        cwd = os.getcwd()
+    except OSError:
+        # A directory that was deleted keeps its name here: what is relative to it is then not found.
+        cwd = os.environ.get("PWD", "/")
+    return json.dumps({"vars": dict(os.environ), "cwd": cwd})
 
 
 def run_operation(
@@ -125,7 +130,7 @@ def run_operation(
     raised: Optional[BaseException] = None
     try:
         cancelled = signal is not None and signal.is_set()
-        engine.begin(number, cancelled, kind, environment, request_json)
+        engine.open(number, cancelled, kind, environment, request_json)
         while True:
             try:
                 if signal is not None and not cancelled and signal.is_set():

@@ -293,16 +293,29 @@ def test_manifests_load_or_say_why_not(home: Home) -> None:
     (home.plugins / "empty").mkdir()
     (home.plugin("none") / "manifest.py").write_text("x = 1\n")
     (home.plugin("raises") / "manifest.py").write_text("import sys\n\nsys.exit('no')\n")
+    (home.plugin("hides") / "manifest.py").write_text(
+        "class Hides(dict):\n    def items(self):\n        return []\n\nmanifest = Hides(name='hides')\n"
+    )
     (home.plugin("syntax") / "manifest.py").write_text("def\n")
     loaded = warpline.load_plugin_manifests()
     assert list(loaded.manifests) == ["good", "other-name"]
     assert loaded.manifests["good"]["timeout_ms"] > 0
     reasons = {one["plugin"]: one["error"] for one in loaded.failures}
-    assert sorted(reasons) == ["both", "empty", "none", "raises", "syntax", "typed", "wrong"]
+    assert sorted(reasons) == [
+        "both",
+        "empty",
+        "hides",
+        "none",
+        "raises",
+        "syntax",
+        "typed",
+        "wrong",
+    ]
     assert reasons["both"] == "the directory has both manifest.ts and manifest.py"
     assert "this Python host runs Python plugins" in reasons["typed"]
     assert reasons["empty"] == "the directory has no manifest.ts or manifest.py"
     assert "no `manifest`" in reasons["none"]
+    assert "of type Hides, which is no plain value" in reasons["hides"]
     assert reasons["raises"] == "SystemExit: no (manifest.py:3)"
     assert reasons["syntax"].startswith("SyntaxError: invalid syntax (manifest.py, line 1)")
     assert "ttl_hours" in reasons["wrong"]

@@ -170,3 +170,21 @@ def test_other_threads_run_while_an_advance_waits(home: Home) -> None:
     stop.set()
     thread.join()
     assert counted > 50
+
+
+def test_a_line_about_a_plugin_cannot_play_tricks_on_a_terminal(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home.plugin(
+        "p",
+        """
+        import os
+        from warpline import skill_ok
+        def handler(*_):
+            os.environ["A\\x1b[2J\\u202eB"] = "1"
+            return skill_ok("done")
+        """,
+    )
+    warpline.invoke_plugin("p", witness=MANUAL)
+    err = capsys.readouterr().err
+    assert "`A\\u{1b}[2J\\u{202e}B`" in err and "\x1b" not in err and "\u202e" not in err

@@ -272,7 +272,7 @@ def test_an_engine_of_the_parent_refuses_in_the_child() -> None:
     child = os.fork()
     if child == 0:
         try:
-            engine.begin(1, False, "plan", "{}", "{}")
+            engine.open(1, False, "plan", "{}", "{}")
             os.write(writer, b"began")
         except RuntimeError as error:
             os.write(writer, str(error).encode())
@@ -295,6 +295,7 @@ def test_a_late_or_repeated_answer_is_dropped(home: Home) -> None:
     for _ in range(2):
         engine.complete(1, "value", "null")
         engine.complete(2, "raised", "no json")
+    assert engine.begin(1) is False
     with pytest.raises(ValueError):
         engine.wait(7, 1)
 

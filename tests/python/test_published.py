@@ -52,7 +52,7 @@ def test_nothing_native_but_the_command_line_can_write_a_grant() -> None:
     names = [name for name in dir(_native) if name[0] != "_" and name != "panic_for_a_test"]
     assert sorted(names) == NATIVE
     engine = [name for name in dir(_native.NativeEngine) if name[0] != "_"]
-    assert engine == ["begin", "cancel", "close", "complete", "print", "receive", "wait"]
+    assert engine == ["begin", "cancel", "close", "complete", "open", "print", "receive", "wait"]
     source = (ROOT / "bindings-python" / "src" / "operation.rs").read_text()
     kinds = [
         line.split('"')[1]

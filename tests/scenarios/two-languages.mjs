@@ -5,8 +5,8 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { homeLeft, settle } from '../home-left.mjs'
 import { account, environment, hosts, npmDir, run } from '../support.mjs'
-import { homeLeft, settle } from './home-left.mjs'
 
 const readings = (name) => join(npmDir, 'examples', 'test', 'fixtures', `proc-${name}`)
 const steps = [
@@ -25,6 +25,10 @@ const steps = [
   ['run', 'host-metrics', 'now', '--input', `source=${readings('incomplete')}`],
   ['run', 'daily-digest', 'now', '--json'],
   ['approve', 'nobody'],
+  ['deny', 'incident-note', '--note', 'not now'],
+  ['plan', '--json'],
+  ['deny', '--list', '--json'],
+  ['deny', '--remove', 'incident-note'],
   ['revoke'],
   ['advance', '--plugins', '/nowhere'],
   ['advance', '--bogus'],

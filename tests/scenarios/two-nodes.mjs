@@ -4,8 +4,8 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { homeLeft } from '../home-left.mjs'
 import { account, bin, environment, nodes, npmDir, run } from '../support.mjs'
-import { homeLeft } from './home-left.mjs'
 
 const examples = join(npmDir, 'examples')
 const steps = [

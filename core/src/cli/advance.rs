@@ -7,7 +7,7 @@ use crate::json::{JsString, Value};
 use crate::schema::manifest::RunProfile;
 use crate::schema::run_log::{AdvanceStatus, EntryStatus};
 
-use super::context::{Context, path_text};
+use super::context::{Context, Refused, path_text};
 use super::fleet::Fleet;
 use super::{exit, text};
 
@@ -23,6 +23,12 @@ pub(super) struct Options {
 
 /// Advances, reports, and returns the exit code.
 pub(super) async fn run<F: Fleet>(context: &Context<'_, F>, options: Options) -> i32 {
+    if context.paths.lacks_home() && !options.dry_run {
+        let home = path_text(&context.paths.home);
+        let refused = Refused::new(format!("there is no home at {home}"));
+        context.refuse(&refused.hint("`warpline init` makes one"));
+        return exit::COULD_NOT_RUN;
+    }
     let asked = AdvanceOptions {
         dry_run: options.dry_run,
         force: options.force,
@@ -42,6 +48,7 @@ pub(super) async fn run<F: Fleet>(context: &Context<'_, F>, options: Options) ->
         let document = state::load_read_only(&context.paths, context.now());
         document.pending_gates.iter().any(|gate| gate.applied_at.is_none())
     });
+    let questions = if options.json { String::new() } else { questions(context, &result).await };
     context.report(
         options.json,
         || {
@@ -51,7 +58,7 @@ pub(super) async fn run<F: Fleet>(context: &Context<'_, F>, options: Options) ->
             }
             report
         },
-        || render(&result, options.dry_run),
+        || render(&result, options.dry_run) + &questions,
     );
     code
 }
@@ -101,20 +108,32 @@ fn render(result: &AdvanceResult, dry_run: bool) -> String {
             lines.push(row("pending", name, ""));
         }
     }
-    if !result.gated_plugins.is_empty() {
-        let names: Vec<String> = result.gated_plugins.iter().map(text::line).collect();
-        lines.push(format!(
-            "{} parked; `warpline approve {}` records {}",
-            text::count(names.len(), "result"),
-            names.join(" "),
-            if names.len() == 1 { "it" } else { "them" }
-        ));
-    }
     match &result.run_log_path {
         Some(path) => lines.push(format!("Run log: {}", path_text(path))),
         None if dry_run => lines.push("Nothing was written.".to_owned()),
         None => lines.push("No run log was written.".to_owned()),
     }
+    lines.join("\n") + "\n"
+}
+
+/// What a person is asked now: whether what was parked counts, and what its plugins declare.
+async fn questions<F: Fleet>(context: &Context<'_, F>, result: &AdvanceResult) -> String {
+    let gated = &result.gated_plugins;
+    if gated.is_empty() {
+        return String::new();
+    }
+    let loaded = context.fleet.load(&context.paths.plugins).await;
+    let mut lines = vec![format!("Waiting for an answer ({}):", gated.len())];
+    for name in gated {
+        let effects = loaded.manifest(name).map_or_else(
+            || "unknown, it does not load any more".to_owned(),
+            |manifest| text::effects(&manifest.side_effects),
+        );
+        lines.push(format!("  {} — declared side effects: {effects}", text::line(name)));
+    }
+    let names = text::words(gated);
+    lines.push(format!("  yes: warpline approve {names} --run {}", text::word(&result.run_id)));
+    lines.push(format!("  no:  warpline deny {names}"));
     lines.join("\n") + "\n"
 }
 

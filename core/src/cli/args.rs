@@ -46,6 +46,7 @@ pub enum Command {
         json: bool,
     },
     Approve(Approve),
+    Deny(Deny),
     Revoke,
 }
 
@@ -54,12 +55,32 @@ pub enum Command {
 pub struct Approve {
     /// Directory names in the order given, each once; empty means `--all`.
     pub plugins: Vec<JsString>,
+    /// `--run`: the run whose parked result was read.
+    pub run: Option<JsString>,
     /// `--ttl` in milliseconds, as given.
     pub ttl: Option<Ttl>,
     /// `--long`: the expiry may pass the ceiling.
     pub long: bool,
     /// `--replace`: the scopes are overwritten.
     pub replace: bool,
+}
+
+/// What `deny` is asked to do.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // the variants are the forms of the verb, the fields their options, by name
+pub enum Deny {
+    /// Names in the order given, each once.
+    Record {
+        plugins: Vec<JsString>,
+        note: Option<JsString>,
+    },
+    List {
+        json: bool,
+    },
+    /// Names in the order given, each once.
+    Remove {
+        plugins: Vec<JsString>,
+    },
 }
 
 /// A span of time as typed.
@@ -82,7 +103,7 @@ pub fn parse(arguments: &[String], now: Instant) -> Result<Parsed, Refusal> {
             let command = Command::Help(error.to_string());
             return Ok(Parsed { home: None, plugins: None, command });
         }
-        Err(error) => return Err(usage::refusal(&error)),
+        Err(error) => return Err(usage::refusal(&error, arguments)),
     };
     let home = text(&matches, "home");
     if home.as_deref() == Some("") {
@@ -120,11 +141,26 @@ fn verb_command(verb: &str, options: &ArgMatches, now: Instant) -> Result<Comman
         },
         "approve" => Command::Approve(Approve {
             plugins: names(options),
+            run: text(options, "run").map(JsString::from),
             ttl: ttl(options, now)?,
             long: on("long"),
             replace: on("replace"),
         }),
+        "deny" => Command::Deny(deny(options)?),
         _ => Command::Revoke,
+    })
+}
+
+fn deny(options: &ArgMatches) -> Result<Deny, Refusal> {
+    let (list, json) = (options.get_flag("list"), options.get_flag("json"));
+    if json && !list {
+        return Err(Refusal::of("deny", "`--json` goes with `--list`"));
+    }
+    let plugins = names(options);
+    Ok(match () {
+        () if list => Deny::List { json },
+        () if options.get_flag("remove") => Deny::Remove { plugins },
+        () => Deny::Record { plugins, note: text(options, "note").map(JsString::from) },
     })
 }
 

@@ -60,6 +60,14 @@ impl Refused {
         Self { message: message.into(), hint: None }
     }
 
+    /// Says what was left undone behind the message.
+    #[must_use]
+    pub fn leaving(mut self, undone: &str) -> Self {
+        self.message.push_str(": ");
+        self.message.push_str(undone);
+        self
+    }
+
     /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

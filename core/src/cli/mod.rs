@@ -7,6 +7,7 @@ mod advance;
 mod approve;
 pub mod args;
 mod context;
+mod deny;
 pub mod exit;
 pub mod fleet;
 mod init;
@@ -120,6 +121,7 @@ async fn dispatch<F: Fleet>(
             invoke::run(&context, invoke::Options { plugin, action, input, retries, json }).await
         }
         Command::Approve(options) => approve::run(&context, &options).await,
+        Command::Deny(options) => deny::run(&context, &options).await,
         Command::Revoke => revoke::run(&context),
     }
 }

@@ -1,23 +1,28 @@
 //! Plugin names typed by a person: known, unknown with their nearest neighbour, or not loadable.
 
+use crate::answers::Named;
 use crate::json::JsString;
 
 use super::context::{Refused, path_text};
 use super::fleet::Loaded;
 use super::text;
 
-/// Refuses names that are not plugins, and plugins that do not load; `None` when all are fine.
-pub(super) fn check<'a>(
-    names: impl IntoIterator<Item = &'a JsString>,
-    loaded: &Loaded,
-) -> Option<Refused> {
+/// The plugins of these names with their manifests; refuses names that are not plugins, and plugins
+/// that do not load.
+pub(super) fn known<'a>(
+    names: &'a [JsString],
+    loaded: &'a Loaded,
+) -> Result<Vec<Named<'a>>, Refused> {
     if let Some((path, code)) = &loaded.root_error {
         let message = format!("cannot read plugin root {}: {code}", path_text(path));
-        return Some(Refused::new(message));
+        return Err(Refused::new(message));
     }
     let unknown: Vec<&JsString> =
-        names.into_iter().filter(|name| loaded.manifest(name).is_none()).collect();
-    if unknown.is_empty() { None } else { Some(refusal(&unknown, loaded)) }
+        names.iter().filter(|name| loaded.manifest(name).is_none()).collect();
+    if !unknown.is_empty() {
+        return Err(refusal(&unknown, loaded));
+    }
+    Ok(names.iter().filter_map(|name| Some((name, loaded.manifest(name)?))).collect())
 }
 
 /// The refusal of names of which no plugin could be loaded.

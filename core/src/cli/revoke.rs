@@ -1,20 +1,23 @@
 //! `revoke`: takes every grant back.
 
-use crate::home::approval;
+use crate::answers::revoke_grant;
 
 use super::context::Context;
 use super::exit;
 
 /// Deletes the grant file, reports, and returns the exit code.
 pub(super) fn run<F>(context: &Context<'_, F>) -> i32 {
-    match approval::revoke(&context.paths, context.now()) {
-        Ok(true) => {
-            context.say("The grant is revoked: every plugin with side effects is unapproved.");
-            exit::DONE
-        }
-        Ok(false) => {
-            context
-                .say("There is no grant to revoke: every plugin with side effects is unapproved.");
+    match revoke_grant(&context.paths, context.now()) {
+        Ok(revoked) => {
+            let done = if revoked.removed {
+                "The grant is revoked"
+            } else {
+                "There is no grant to revoke"
+            };
+            context.say(&format!("{done}: every plugin with side effects is unapproved."));
+            if let Some(fault) = revoked.fault {
+                context.note(&format!("note: {fault}; the grant is gone all the same"));
+            }
             exit::DONE
         }
         Err(error) => context.fail(&error),

@@ -2,6 +2,7 @@
 
 use crate::clock::Instant;
 use crate::json::JsString;
+use crate::schema::manifest::SideEffect;
 
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
@@ -64,6 +65,30 @@ pub fn ago(then: &JsString, now: Instant) -> Option<String> {
     Some(if age < MINUTE_MS { "just now".to_owned() } else { format!("{} ago", span(age)) })
 }
 
+/// A name as a word of a command line that a reader may copy: quoted where a shell would read more
+/// into it.
+pub fn word(name: &JsString) -> String {
+    let shown = line(name);
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    if !shown.is_empty() && shown.bytes().all(plain) {
+        return shown;
+    }
+    format!("'{}'", shown.replace('\'', "'\\''"))
+}
+
+/// Several of them.
+pub fn words<'a>(names: impl IntoIterator<Item = &'a JsString>) -> String {
+    names.into_iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// Declared effects in their own order: what stands beside every question to a person.
+pub fn effects(effects: &[SideEffect]) -> String {
+    if effects.is_empty() {
+        return "none".to_owned();
+    }
+    effects.iter().map(|effect| effect.as_str()).collect::<Vec<_>>().join(", ")
+}
+
 /// A count with its noun: `1 plugin`, `2 plugins`.
 pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
@@ -98,6 +123,22 @@ mod tests {
         }
         let cut = JsString::from_utf16(&[0x61, 0xd83d]);
         assert_eq!(line(&cut), "a\\u{d83d}");
+    }
+
+    #[test]
+    fn a_name_in_a_command_is_one_word_of_it() {
+        for (given, shown) in [
+            ("render-issue_2.x", "render-issue_2.x"),
+            ("a; rm -rf ~", "'a; rm -rf ~'"),
+            ("$(x)", "'$(x)'"),
+            ("it's", r"'it'\''s'"),
+            ("a\nb", "'a\\u{a}b'"),
+            ("監視", "'監視'"),
+            ("", "''"),
+        ] {
+            assert_eq!(word(&given.into()), shown);
+        }
+        assert_eq!(words(&["a".into(), "b c".into()]), "a 'b c'");
     }
 
     #[test]

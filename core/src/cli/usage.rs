@@ -48,7 +48,7 @@ pub fn command() -> Command {
             value("home", "DIR", "The home to work on (before WARPLINE_HOME and the nearest `.warpline`)").global(true).display_order(900),
             value("plugins", "DIR", "The plugin root (before WARPLINE_PLUGINS_DIR and `plugins` of the home)").global(true).display_order(900),
         ])
-        .subcommands([init(), plan(), advance(), run(), approve(), revoke()])
+        .subcommands([init(), plan(), advance(), run(), approve(), deny(), revoke()])
         .after_help("`warpline <VERB> --help` tells more about each verb.")
 }
 
@@ -126,6 +126,8 @@ fn approve() -> Command {
                 .conflicts_with("all")
                 .help("Directory names"),
             flag("all", "Grant every plugin, now installed or not"),
+            value("run", "RUN", "Accept the parked result of this run, and no later one")
+                .conflicts_with("all"),
             value("ttl", "SPAN", "How long the grant lasts: `90m`, `4h`, `1d` (default 4h)")
                 .allow_hyphen_values(true),
             flag("long", "Let the grant outlast 23 hours from its first approval"),
@@ -134,6 +136,35 @@ fn approve() -> Command {
         .after_help(
             "A plugin whose result is parked has that result recorded; it is not run again and \
              nothing is granted. Every other plugin is granted.\n\
+             Exit codes: 0 done; 1 refused.",
+        )
+}
+
+fn deny() -> Command {
+    Command::new("deny")
+        .about("Say no to what plugins propose, list such answers, or take them back")
+        .override_usage(
+            "warpline deny [--note TEXT] <PLUGIN>...\n       \
+             warpline deny --list [--json]\n       \
+             warpline deny --remove <PLUGIN>...",
+        )
+        .args([
+            Arg::new("plugin")
+                .value_name("PLUGIN")
+                .num_args(1..)
+                .required_unless_present("list")
+                .help("Directory names"),
+            value("note", "TEXT", "Your words, kept with the denial")
+                .allow_hyphen_values(true)
+                .conflicts_with_all(["list", "remove"]),
+            flag("list", "Show the denials on record; writes nothing")
+                .conflicts_with_all(["plugin", "remove"]),
+            flag("remove", "Take the denials of these plugins back"),
+            json(),
+        ])
+        .after_help(
+            "A denied plugin is not run, and nobody is asked about it, until what it proposes \
+             changes: its declared side effects or its last output. Its parked result is discarded.\n\
              Exit codes: 0 done; 1 refused.",
         )
 }
@@ -173,8 +204,8 @@ fn usage_line(verb: &str) -> String {
     }
 }
 
-/// Turns the parser's error into ours.
-pub fn refusal(error: &clap::Error) -> Refusal {
+/// Turns the parser's error about these arguments into ours.
+pub fn refusal(error: &clap::Error, arguments: &[String]) -> Refusal {
     let about = |kind| error.get(kind).map(context_text).unwrap_or_default();
     let argument = about(ContextKind::InvalidArg);
     if error.kind() == ErrorKind::InvalidSubcommand {
@@ -201,8 +232,9 @@ pub fn refusal(error: &clap::Error) -> Refusal {
         kind => kind.as_str().unwrap_or("these arguments are not understood").to_owned(),
     };
     // The parser narrows its usage to the options given; the whole line of the verb tells more.
-    let usage = about(ContextKind::Usage);
-    let usage = usage_line(usage.split_whitespace().nth(2).unwrap_or_default());
+    let command = command();
+    let is_verb = |word: &&String| command.find_subcommand(word.as_str()).is_some();
+    let usage = usage_line(arguments.iter().find(is_verb).map_or("", String::as_str));
     let message = format!("error: {}", text::line_str(&message));
     let suggested = Some(about(ContextKind::SuggestedArg)).filter(|word| !word.is_empty());
     let hint = suggested.map(|word| format!("did you mean `{word}`?"));

@@ -8,7 +8,7 @@ use crate::schema::engine_state::{EngineState, PendingGate, PluginRun, RunStatus
 
 use super::{instant, record};
 
-/// A journal line: a plugin with declared side effects was about to be invoked.
+/// A journal line: a plugin that declares effects was on the point of being called.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Started {
     /// The directory name.
@@ -43,7 +43,7 @@ pub struct Folded {
 ///
 /// Lines of the run that the document names as its last are in it already and change nothing: that
 /// pass died after its state write. A record that is later than an outcome stays as well. A plugin that started without an outcome is recorded failed at
-/// `now`, so that it waits out its ttl and its dependents wait. The dead run becomes the last run, as
+/// `now`: it is not called again before its ttl is over, and what depends on it is held back until then. The dead run becomes the last run, as
 /// its own write would have made it: the next advance resumes from it, and folding again changes
 /// nothing.
 pub fn fold(

@@ -2,8 +2,9 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::clock::Instant;
 use crate::json::{JsString, Map};
-use crate::schema::engine_state::{Denial, EngineState};
+use crate::schema::engine_state::{Denial, EngineState, PendingGate};
 use crate::schema::manifest::{Manifest, SideEffect};
 use crate::schema::output::{OutputContent, OutputRecord};
 
@@ -27,8 +28,59 @@ pub enum Standing<'a> {
     Superseded(&'a Denial),
 }
 
-/// The fingerprint of a plugin's proposal: its directory name, the effects it declares and the
-/// outputs it produced, each in any order.
+/// What became of a human's no.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Denied {
+    /// This denial answers the same proposal already, and no result waits: nothing changed.
+    Unchanged(Denial),
+    /// It is on record.
+    Recorded {
+        /// The record.
+        denial: Denial,
+        /// The runs whose parked result was discarded with it, oldest first.
+        discarded: Vec<JsString>,
+    },
+}
+
+/// Records a no to what `plugin` proposes now, and discards the results of it that wait.
+///
+/// The gate of a result that was accepted stays: it is the trace of a yes that was given. The
+/// plugin's run record stays as well, since the denial is bound to the output in it.
+pub fn deny(
+    state: &mut EngineState,
+    plugin: &JsString,
+    manifest: &Manifest,
+    note: Option<&JsString>,
+    now: Instant,
+) -> Denied {
+    let waits = |gate: &PendingGate| gate.plugin == *plugin && gate.applied_at.is_none();
+    let waiting = state.pending_gates.iter().filter(|gate| waits(gate));
+    let discarded: Vec<JsString> = waiting.map(|gate| gate.run_id.clone()).collect();
+    if discarded.is_empty()
+        && let Standing::Live(denial) = standing(plugin, manifest, state)
+    {
+        return Denied::Unchanged(denial.clone());
+    }
+    let reason = match discarded.last() {
+        Some(run_id) => {
+            JsString::from("the operator declined the parked result from run ").concat(run_id)
+        }
+        None => "the operator declined this proposal".into(),
+    };
+    let denial = Denial {
+        plugin: plugin.clone(),
+        reason,
+        denied_at: now.to_iso().into(),
+        note: note.cloned(),
+        fingerprint: proposal_fingerprint(plugin, manifest, state).into(),
+    };
+    state.pending_gates.retain(|gate| !waits(gate));
+    state.denials.insert(plugin.clone(), denial.clone());
+    Denied::Recorded { denial, discarded }
+}
+
+/// The fingerprint of what a plugin proposes. It is made of its directory name, its declared effects
+/// and its outputs; their order does not matter.
 pub fn fingerprint(
     plugin: &JsString,
     side_effects: &[SideEffect],
@@ -176,5 +228,78 @@ mod tests {
         changed.side_effects = vec![SideEffect::SendsEmail];
         assert_eq!(standing(&plugin, &changed, &state), Standing::Superseded(&denial));
         assert_eq!(standing(&"constructor".into(), &manifest, &state), Standing::None);
+    }
+
+    fn no(state: &mut EngineState, note: Option<&str>, at: &str) -> Denied {
+        let note = note.map(JsString::from);
+        deny(state, &"p".into(), &fixtures::manifest(), note.as_ref(), fixtures::at(at))
+    }
+
+    #[test]
+    fn a_no_is_bound_to_the_proposal_and_says_when_and_why() {
+        let mut state = fixtures::state();
+        let expected = Denial {
+            plugin: "p".into(),
+            reason: "the operator declined this proposal".into(),
+            denied_at: fixtures::NOW.into(),
+            note: Some("too chatty this week".into()),
+            fingerprint: hash("p", &[], &[]).into(),
+        };
+        let answer = no(&mut state, Some("too chatty this week"), fixtures::NOW);
+        assert_eq!(answer, Denied::Recorded { denial: expected.clone(), discarded: vec![] });
+        assert_eq!(state.denials.get(&JsString::from("p")), Some(&expected));
+        assert_eq!(state.denials.len(), 1);
+    }
+
+    #[test]
+    fn the_same_no_again_changes_nothing_and_a_moved_proposal_takes_a_new_one() {
+        let mut state = fixtures::state();
+        assert!(matches!(no(&mut state, None, fixtures::NOW), Denied::Recorded { .. }));
+        let (once, first) = (state.clone(), state.denials[0].clone());
+        let again = no(&mut state, Some("other words"), "2026-08-20T13:00:00.000Z");
+        assert_eq!(again, Denied::Unchanged(first.clone()));
+        assert_eq!(state, once);
+        let mut run = fixtures::run(fixtures::NOW, RunStatus::Success);
+        run.last_output = Some(path("report", "a"));
+        state.plugin_runs.insert("p".into(), run);
+        let moved = no(&mut state, None, "2026-08-20T14:00:00.000Z");
+        assert!(matches!(moved, Denied::Recorded { .. }));
+        assert_eq!(state.denials.len(), 1);
+        assert_ne!(state.denials[0].fingerprint, first.fingerprint);
+        assert_eq!(state.denials[0].denied_at, "2026-08-20T14:00:00.000Z");
+    }
+
+    #[test]
+    fn a_no_discards_what_waits_and_leaves_what_was_accepted() {
+        let mut state = fixtures::state();
+        let mut run = fixtures::run(fixtures::NOW, RunStatus::Gated);
+        run.last_output = Some(path("report", "a"));
+        state.plugin_runs.insert("p".into(), run);
+        let mut applied = fixtures::gate("p", "run-0");
+        applied.applied_at = Some(fixtures::NOW.into());
+        let mut unusable = fixtures::gate("p", "run-a");
+        unusable.run_completed_at = None;
+        let other = fixtures::gate("q", "run-a");
+        state.pending_gates = vec![applied.clone(), unusable, other.clone()];
+        let runs = state.plugin_runs.clone();
+        let Denied::Recorded { denial, discarded } = no(&mut state, None, fixtures::NOW) else {
+            panic!("it is recorded")
+        };
+        assert_eq!(denial.reason, "the operator declined the parked result from run run-a");
+        assert_eq!(discarded, [JsString::from("run-a")]);
+        assert_eq!(state.pending_gates, [applied, other]);
+        assert_eq!(state.plugin_runs, runs);
+        let manifest = fixtures::manifest();
+        assert!(matches!(standing(&"p".into(), &manifest, &state), Standing::Live(_)));
+    }
+
+    #[test]
+    fn a_result_that_was_parked_under_a_standing_no_is_discarded_by_the_next_one() {
+        let mut state = fixtures::state();
+        no(&mut state, None, fixtures::NOW);
+        state.pending_gates.push(fixtures::gate("p", "r1"));
+        let answer = no(&mut state, None, "2026-08-20T13:00:00.000Z");
+        assert!(matches!(answer, Denied::Recorded { discarded, .. } if discarded == ["r1"]));
+        assert!(state.pending_gates.is_empty());
     }
 }

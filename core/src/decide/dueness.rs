@@ -72,40 +72,58 @@ pub enum Verdict {
 
 /// A denial that the proposal has outgrown.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // the fields are those of the denial
 pub struct SupersededDenial {
+    /// When it was given, ISO 8601.
     pub denied_at: JsString,
+    /// Why, in the words of who denied.
     pub denial_reason: JsString,
 }
 
 /// Why a plugin is not due, with the facts.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // variants are those of `ReasonCode`, fields are named for the keys in `data`
 pub enum Reason {
+    /// [`ReasonCode::ProfileSchedule`]
     ProfileSchedule {
+        /// The profile of the advance.
         profile: Option<RunProfile>,
+        /// The schedule of the plugin.
         schedule: Schedule,
     },
+    /// [`ReasonCode::MinTier`]
     MinTier {
+        /// The tier of the advance.
         current: Tier,
+        /// The last tier in which the plugin runs.
         min_tier: Tier,
     },
+    /// [`ReasonCode::HeadlessSupervised`]
     HeadlessSupervised,
+    /// [`ReasonCode::Manual`]
     Manual,
+    /// [`ReasonCode::Fresh`]
     Fresh {
+        /// Hours that a run of the plugin counts.
         ttl_hours: f64,
     },
+    /// [`ReasonCode::TaskLocked`]
     TaskLocked,
-    /// In manifest order.
+    /// [`ReasonCode::DependencyFailed`]
     DependencyFailed {
+        /// Those that failed, in manifest order.
         dependencies: Vec<JsString>,
     },
+    /// [`ReasonCode::Denied`]
     Denied {
+        /// When, ISO 8601.
         denied_at: JsString,
+        /// Why, in the words of who denied.
         denial_reason: JsString,
     },
+    /// [`ReasonCode::Unapproved`]
     Unapproved {
+        /// The declared effects, in manifest order.
         side_effects: Vec<SideEffect>,
+        /// The no that does not hold any more.
         superseded_denial: Option<SupersededDenial>,
     },
 }
@@ -218,7 +236,7 @@ impl Reason {
                 format!("schedule '{schedule}': outside of profile '{profile}'")
             }
             Self::ProfileSchedule { profile: None, schedule } => {
-                format!("schedule '{schedule}': requires profile '{schedule}'")
+                format!("schedule '{schedule}': waits for profile '{schedule}'")
             }
             Self::MinTier { current, min_tier } => {
                 format!("attention tier '{current}' — runs up to tier '{min_tier}'")
@@ -226,14 +244,14 @@ impl Reason {
             Self::HeadlessSupervised => {
                 "supervised — not started under a profile, where nobody watches".into()
             }
-            Self::Manual => "manual — requires explicit invocation".into(),
+            Self::Manual => "manual — started by hand only".into(),
             Self::Fresh { ttl_hours } => {
                 format!("fresh — {}", Freshness::WithinTtl.describe(*ttl_hours))
             }
             Self::TaskLocked => "task locked — active on board".into(),
             Self::DependencyFailed { dependencies } => {
                 let quoted: Vec<_> = dependencies.iter().map(|name| format!("'{name}'")).collect();
-                format!("dependency failed — {} last recorded status 'failed'", quoted.join(", "))
+                format!("dependency failed — the last run of {} failed", quoted.join(", "))
             }
             Self::Denied { denied_at, denial_reason } => {
                 format!("denied {denied_at}: {denial_reason}")
@@ -241,8 +259,7 @@ impl Reason {
             Self::Unapproved { side_effects, superseded_denial } => {
                 let effects: Vec<_> = side_effects.iter().map(|effect| effect.as_str()).collect();
                 let effects = effects.join(", ");
-                let mut text =
-                    format!("unapproved — side effects [{effects}] require session approval");
+                let mut text = format!("unapproved — side effects [{effects}] are not granted");
                 if let Some(denial) = superseded_denial {
                     let denied_at = &denial.denied_at;
                     text += &format!("; denied {denied_at}, but the proposal has changed since");

@@ -10,27 +10,54 @@ use crate::schema::manifest::Manifest;
 use super::denial::{Standing, standing};
 use super::{instant, number, record};
 
-/// The longest an observed outcome stays acceptable, in milliseconds.
+/// The age, in milliseconds, past which no parked result can be accepted.
 pub const GATE_CEILING_MS: f64 = 23.0 * HOUR_MS;
 
 /// What became of a human's yes to a parked result.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // fields are named for the keys they are reported under
 pub enum Answer {
     /// No result of the plugin is parked.
     None,
     /// The result was accepted before.
-    AlreadyApplied { run_id: JsString, applied_at: JsString },
+    AlreadyApplied {
+        /// The run whose result it is.
+        run_id: JsString,
+        /// When, ISO 8601.
+        applied_at: JsString,
+    },
     /// A live denial answers the same proposal.
-    Denied { denied_at: JsString, reason: JsString },
-    /// Dependencies (in manifest order) ran after the gated run started; the gate is discarded.
-    DependencyMoved { run_id: JsString, moved: Vec<JsString> },
+    Denied {
+        /// When, ISO 8601.
+        denied_at: JsString,
+        /// Why, in the words of who denied.
+        reason: JsString,
+    },
+    /// Dependencies have run since the parked run began; the gate is discarded.
+    DependencyMoved {
+        /// The run whose result it was.
+        run_id: JsString,
+        /// Those dependencies, in manifest order.
+        moved: Vec<JsString>,
+    },
     /// The result is too old; the gate is discarded.
-    Expired { run_id: JsString },
+    Expired {
+        /// The run whose result it was.
+        run_id: JsString,
+    },
     /// A clock of the gate is missing or does not parse; the gate stays until it is denied.
-    Unusable { run_id: JsString },
+    Unusable {
+        /// The run whose result it is.
+        run_id: JsString,
+    },
     /// The result is recorded.
-    Applied { run_id: JsString, run_completed_at: JsString, summary: JsString },
+    Applied {
+        /// The run whose result it is.
+        run_id: JsString,
+        /// When the handler ended, ISO 8601: from then on the result counts as a run.
+        run_completed_at: JsString,
+        /// The summary of the result.
+        summary: JsString,
+    },
 }
 
 impl Answer {
@@ -38,6 +65,16 @@ impl Answer {
     pub fn writes(&self) -> bool {
         matches!(self, Self::Applied { .. } | Self::DependencyMoved { .. } | Self::Expired { .. })
     }
+}
+
+/// The result of `plugin` that waits for an answer: its newest gate, unless that was accepted.
+pub fn waiting<'a>(state: &'a EngineState, plugin: &JsString) -> Option<&'a PendingGate> {
+    newest(state, plugin).filter(|gate| gate.applied_at.is_none())
+}
+
+/// The newest gate of `plugin`, accepted or not.
+pub fn newest<'a>(state: &'a EngineState, plugin: &JsString) -> Option<&'a PendingGate> {
+    state.pending_gates.iter().rev().find(|gate| gate.plugin == *plugin)
 }
 
 /// Accepts the newest parked result of `plugin`, if it may be: the apply side of `approve`.
@@ -65,7 +102,7 @@ pub fn answer(
 /// Applies the gate at `index`, whatever denials say: ask [`answer`] instead.
 ///
 /// A refusal discards the gate and deletes the plugin's run record, so that the plugin is due; under
-/// a live denial the record stays, because the denial is bound to the output in it.
+/// a live denial the record stays: its output is part of what was denied.
 pub fn apply(state: &mut EngineState, index: usize, manifest: &Manifest, now: Instant) -> Answer {
     let Some(gate) = state.pending_gates.get(index) else {
         return Answer::None;

@@ -95,7 +95,7 @@ pub fn is_approved(text: Option<&str>, scope: &JsString, now: Instant) -> bool {
 ///
 /// # Errors
 ///
-/// A lifetime that is not positive or ends beyond what a date can hold.
+/// [`GrantFault`], for a lifetime without length or without an end that can be written down.
 pub fn merge(
     before: Option<&str>,
     request: &MergeRequest,
@@ -135,7 +135,7 @@ pub fn merge(
 ///
 /// # Errors
 ///
-/// A lifetime that is not positive or ends beyond what a date can hold.
+/// [`GrantFault`], for a lifetime without length or without an end that can be written down.
 pub fn pre_grant(scopes: Scopes, ttl_ms: Option<i64>, now: Instant) -> Result<Grant, GrantFault> {
     let expires_at = end_of(ttl_ms.unwrap_or(DEFAULT_TTL_MS), now)?;
     Ok(Grant {

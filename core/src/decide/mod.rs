@@ -17,6 +17,7 @@ pub mod quiet;
 pub mod record;
 pub mod retention;
 pub mod retry;
+pub mod tasks;
 pub mod tier;
 
 use crate::clock::Instant;

@@ -1,6 +1,6 @@
 //! Attention tiers: the longer nobody looks, the less runs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::clock::Instant;
 use crate::json::JsString;
@@ -64,8 +64,14 @@ pub(super) fn completed(state: &EngineState) -> HashSet<JsString> {
 
 /// The ids of tasks that are put off; a deferral whose end is reached or does not parse is over.
 pub(super) fn deferred(state: &EngineState, now: Instant) -> HashSet<JsString> {
+    deferrals(state, now).into_keys().cloned().collect()
+}
+
+/// The ids of [`deferred`] with the end of the last deferral of each.
+pub(super) fn deferrals(state: &EngineState, now: Instant) -> HashMap<&JsString, &JsString> {
     let live = |deferral: &&Deferral| instant(&deferral.expires_at).is_some_and(|end| end > now);
-    state.deferrals.iter().filter(live).map(|deferral| deferral.task_id.clone()).collect()
+    let live = state.deferrals.iter().filter(live);
+    live.map(|deferral| (&deferral.task_id, &deferral.expires_at)).collect()
 }
 
 fn defer_info_tasks(state: &mut EngineState, tier: Tier, now: Instant) {

@@ -16,7 +16,7 @@ use crate::decide::{quiet, tier};
 use crate::error::{Error, Result};
 use crate::home::journal::Journal;
 use crate::home::jsonl::{self, Level, Line, LineEvent};
-use crate::home::lock::RunLock;
+use crate::home::lock::{RunLock, StateLock};
 use crate::home::{Environment, Paths, events, preferences, run_id, runs, state};
 use crate::json::{JsString, Map, Record, Value};
 use crate::schema::event;
@@ -119,7 +119,13 @@ impl Engine {
         let result = if quiet {
             self.quiet_pass(&facts)
         } else {
-            let journal = if options.dry_run { None } else { Some(self.open_records(&facts)?) };
+            let journal = if options.dry_run {
+                None
+            } else {
+                // What cannot be locked now cannot be written at the end: found out before any effect.
+                StateLock::acquire(&facts.paths, started)?.release();
+                Some(self.open_records(&facts)?)
+            };
             let pass = Arc::new(Pass::new(facts, document, journal));
             let _active = self.active.enter(&pass);
             let runner = PluginRunner {

@@ -19,12 +19,23 @@ pub(super) enum Ending {
     TimedOut,
     /// The caller cancelled first.
     Cancelled,
-    /// The caller had cancelled before the host was asked.
+    /// The caller had cancelled before plugin code ran.
     NotStarted,
+    /// The host was too busy to run it.
+    Unreached,
 }
 
+/// How long importing one module of a plugin may take, in milliseconds. Its manifest's timeout is
+/// for the handler.
+pub(super) const LOAD_LIMIT_MS: f64 = 30_000.0;
+
+/// How long the host may take before it runs the plugin code of a call. Other code on the same
+/// thread is not this plugin's fault, so its own time does not run meanwhile.
+const REACH_LIMIT: Duration = Duration::from_secs(60);
+
 impl Engine {
-    /// Calls the handler once and waits for whatever comes first.
+    /// Lets the host run plugin code once and waits for whatever comes first. The time counts from
+    /// the moment the code runs.
     pub(super) async fn attempt(
         &self,
         operation: u64,
@@ -37,6 +48,18 @@ impl Engine {
         }
         let mut call = self.calls.start(operation, request);
         // An abort decides before a result that arrives at the same moment.
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => return match call.abort(AbortReason::Cancelled) {
+                true => Ending::Cancelled,
+                false => Ending::NotStarted,
+            },
+            () = call.begun() => {}
+            () = tokio::time::sleep(REACH_LIMIT) => return match call.abort(AbortReason::Timeout) {
+                true => Ending::TimedOut,
+                false => Ending::Unreached,
+            },
+        }
         tokio::select! {
             biased;
             () = cancel.cancelled() => {
@@ -68,6 +91,12 @@ pub(super) fn result_of(ending: Ending, plugin: &JsString, secrets: &[JsString])
         Ending::TimedOut => runtime_failure(plugin, ErrorCode::Timeout, "timeout".into()),
         Ending::Cancelled | Ending::NotStarted => {
             runtime_failure(plugin, ErrorCode::DependencyUnavailable, "cancelled".into())
+        }
+        Ending::Unreached => {
+            let seconds = REACH_LIMIT.as_secs();
+            let message =
+                format!("not called: other code kept the host busy for {seconds} seconds");
+            runtime_failure(plugin, ErrorCode::DependencyUnavailable, message.into())
         }
         Ending::Answered(Err(failure)) => {
             let message = redact_text(failure.message(), secrets);

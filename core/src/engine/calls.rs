@@ -16,7 +16,14 @@ pub(super) struct Calls {
 #[derive(Default)]
 struct Open {
     last: CallId,
-    waiting: HashMap<CallId, oneshot::Sender<Completion>>,
+    waiting: HashMap<CallId, Waiting>,
+}
+
+/// How to reach whoever waits for an answer.
+struct Waiting {
+    answer: oneshot::Sender<Completion>,
+    /// Taken when plugin code begins.
+    begun: Option<oneshot::Sender<()>>,
 }
 
 impl Calls {
@@ -33,21 +40,37 @@ impl Calls {
         let waiting = self.with(|open| open.waiting.remove(&call));
         if let Some(waiting) = waiting {
             // The receiver may be gone a moment earlier; then this answer is late as well.
-            let _late = waiting.send(completion);
+            let _late = waiting.answer.send(completion);
         }
+    }
+
+    /// Marks that plugin code begins to run for this call. Says no when nobody waits any more: the
+    /// code must not run then.
+    pub(super) fn begin(&self, call: CallId) -> bool {
+        self.with(|open| match open.waiting.get_mut(&call) {
+            None => false,
+            Some(waiting) => {
+                if let Some(begun) = waiting.begun.take() {
+                    let _given_up = begun.send(());
+                }
+                true
+            }
+        })
     }
 
     /// Starts a call. Dropping what is returned before the answer came aborts the call.
     pub(super) fn start(&self, operation: u64, request: Request) -> OpenCall<'_> {
-        let (sender, answer) = oneshot::channel();
+        let (answer_to, answer) = oneshot::channel();
+        let (begun_to, begun) = oneshot::channel();
         let id = self.with(|open| {
             open.last += 1;
-            open.waiting.insert(open.last, sender);
+            let waiting = Waiting { answer: answer_to, begun: Some(begun_to) };
+            open.waiting.insert(open.last, waiting);
             open.last
         });
         // The host may answer before `start` returns: the entry is there already.
         self.host.start(id, operation, request);
-        OpenCall { calls: self, id, answer, reason: Some(AbortReason::Dropped) }
+        OpenCall { calls: self, id, answer, begun, reason: Some(AbortReason::Dropped) }
     }
 }
 
@@ -56,6 +79,7 @@ pub(super) struct OpenCall<'a> {
     calls: &'a Calls,
     id: CallId,
     answer: oneshot::Receiver<Completion>,
+    begun: oneshot::Receiver<()>,
     /// What the host is told when this is dropped; `None` once it has answered.
     reason: Option<AbortReason>,
 }
@@ -68,9 +92,17 @@ impl OpenCall<'_> {
         answer
     }
 
-    /// Gives the call up: the host is told why, and its answer will be ignored.
-    pub(super) fn abort(mut self, reason: AbortReason) {
+    /// Waits until plugin code runs, or the host has answered without running any.
+    pub(super) async fn begun(&mut self) {
+        let _answered_without = (&mut self.begun).await;
+    }
+
+    /// Gives the call up: the host is told why, and its answer will be ignored. Says whether plugin
+    /// code had begun; from here on it cannot begin any more.
+    pub(super) fn abort(mut self, reason: AbortReason) -> bool {
+        let waiting = self.calls.with(|open| open.waiting.remove(&self.id));
         self.reason = Some(reason);
+        waiting.is_none_or(|waiting| waiting.begun.is_none())
     }
 }
 

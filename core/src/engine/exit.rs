@@ -1,4 +1,4 @@
-//! The passes that are running, for a host whose process is about to end under them.
+//! What is running, for a host whose process is about to end under it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -44,7 +44,8 @@ impl Drop for Entered<'_> {
 }
 
 impl Engine {
-    /// Records what is known of every running pass as `interrupted`: the process ends now.
+    /// Records what is known of every running pass as `interrupted`, and every direct run as failed:
+    /// the process ends now.
     ///
     /// For exit hooks: it blocks, starts nothing, and names the plugins that were running, so that
     /// the host can say which of them may have ended the process. A pass that is just being
@@ -64,6 +65,7 @@ impl Engine {
             running.extend(self.cut(&pass));
             outcome = outcome.and(self.record(&pass, true).map(drop));
         }
+        running.extend(self.open_runs.cut(self.clock.now())?);
         outcome.map(|()| running)
     }
 

@@ -3,7 +3,8 @@
 //! A host (Node, Python, a worker process, the tests' fake) answers messages. Both directions are
 //! fire and forget: the engine calls [`Host::start`] and [`Host::abort`], the host answers each
 //! started call exactly once with `Engine::complete`. An answer that comes too late, or twice, is
-//! dropped. A host never decides when, how often or how long: it has no timer and no retry.
+//! dropped. Right before plugin code runs the host asks `Engine::begin`, and leaves the code alone
+//! where the answer is no: what the engine has recorded as over must not have effects after that. A host never decides when, how often or how long: it has no timer and no retry.
 
 use std::path::PathBuf;
 

@@ -17,9 +17,8 @@ use crate::schema::redact::redact_text;
 use crate::schema::run_artifact::{Attempt, AttemptStatus};
 use crate::schema::skill_result::{ErrorCode, SkillResult};
 
-use super::attempt::{duration, result_of, runtime_failure};
+use super::attempt::{LOAD_LIMIT_MS, duration, result_of, runtime_failure};
 use super::prints::Printing;
-use super::records::Records;
 use super::{
     AttemptRequest, Ending, Engine, InvokeOptions, LoadedPlugin, Notice, PluginModule, Request,
     Witness, random_sample,
@@ -48,8 +47,9 @@ pub struct Invocation {
     pub cancelled: bool,
     /// Whether the runtime's timer ended it.
     pub timed_out: bool,
-    /// Whether the handler was called at all.
-    pub handler_called: bool,
+    /// Whether an attempt was made that never came to calling the handler, and none that did: the
+    /// plugin is as if it had not been invoked.
+    pub never_called: bool,
 }
 
 /// Everything one invocation needs to know.
@@ -173,9 +173,7 @@ impl Engine {
             capture: job.artifact.is_some(),
         };
         let records = match job.artifact {
-            Some(UserInitiated(user_initiated)) => {
-                Some(Records::open(job, started, user_initiated)?)
-            }
+            Some(by) => Some(self.open_runs.open(job, invocation, started, by)?),
             None => None,
         };
         let invocation = self.attempts(job, started, &request, &secrets).await;
@@ -184,7 +182,7 @@ impl Engine {
             self.host.notify(job.operation, Notice::Warning { text });
         }
         if let Some(records) = records {
-            records.close(job, &invocation, self.clock.now())?;
+            records.close(&invocation, self.clock.now())?;
         }
         Ok(invocation)
     }
@@ -211,7 +209,7 @@ impl Engine {
             let request = Request::Attempt(Box::new(request));
             let ending =
                 self.attempt(job.operation, request, manifest.timeout_ms, job.cancel).await;
-            handler_called |= !matches!(ending, Ending::NotStarted);
+            handler_called |= !matches!(ending, Ending::NotStarted | Ending::Unreached);
             let timed_out = matches!(ending, Ending::TimedOut);
             let mut cancelled = matches!(ending, Ending::Cancelled | Ending::NotStarted);
             let mut result = result_of(ending, plugin, secrets);
@@ -255,7 +253,7 @@ impl Engine {
                 attempts,
                 cancelled,
                 timed_out,
-                handler_called,
+                never_called: !handler_called,
             };
         }
     }
@@ -269,13 +267,15 @@ impl Engine {
     ) -> Result<(), JsString> {
         let (plugin, capture) = (module.clone(), job.artifact.is_some());
         let request = Request::LoadHandler { plugin, invocation, capture };
-        match self.attempt(job.operation, request, job.plugin.manifest.timeout_ms, job.cancel).await
-        {
+        match self.attempt(job.operation, request, LOAD_LIMIT_MS, job.cancel).await {
             Ending::Answered(Ok(_)) => Ok(()),
             Ending::Answered(Err(failure)) => Err(failure.message().clone()),
-            Ending::TimedOut => Err("the handler did not load within its timeout".into()),
-            // The attempt that follows meets the same cancellation and records it.
-            Ending::Cancelled | Ending::NotStarted => Ok(()),
+            Ending::TimedOut => {
+                let seconds = LOAD_LIMIT_MS / 1000.0;
+                Err(format!("the handler did not load within {seconds} seconds").into())
+            }
+            // The attempt that follows meets the same obstacle and records it.
+            Ending::Cancelled | Ending::NotStarted | Ending::Unreached => Ok(()),
         }
     }
 
@@ -306,7 +306,7 @@ impl Engine {
             retried: false,
             cancelled: false,
             timed_out: false,
-            handler_called: false,
+            never_called: false,
         }
     }
 

@@ -65,6 +65,7 @@ pub struct Engine {
     prints: prints::Prints,
     parallelism: parallelism::Parallelism,
     active: exit::Active,
+    open_runs: records::OpenRuns,
     invocations: AtomicU64,
 }
 
@@ -83,6 +84,7 @@ impl Engine {
             prints: prints::Prints::default(),
             parallelism: parallelism::Parallelism::default(),
             active: exit::Active::default(),
+            open_runs: records::OpenRuns::default(),
             invocations: AtomicU64::new(0),
         })
     }
@@ -90,6 +92,12 @@ impl Engine {
     /// Takes the host's answer to a call. Late and repeated answers are dropped.
     pub fn complete(&self, call: CallId, completion: Completion) {
         self.calls.complete(call, completion);
+    }
+
+    /// Asks whether plugin code may run for a call, right before it does: its time counts from here.
+    /// `false` means that nobody waits any more, and that the code must not run.
+    pub fn begin(&self, call: CallId) -> bool {
+        self.calls.begin(call)
     }
 
     /// Takes what plugin code printed during an invocation whose request asked for it.

@@ -226,8 +226,7 @@ impl PluginRunner {
         let run =
             self.run_record(name, run_status, Some(result), completed, invocation.duration_ms);
         let gate = gated.then(|| self.gate(name, result, started, completed));
-        // A cancellation that came before the handler was called leaves nothing to record.
-        let counts = !invocation.cancelled || invocation.handler_called;
+        let counts = !invocation.never_called;
         let reason = failed.then(|| invocation.final_error.clone()).flatten();
         Ended { state, entry, run: counts.then_some(run), gate, reason }
     }

@@ -9,7 +9,6 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, Result};
-use crate::home::files;
 use crate::home::plugins::{self, Candidate, Language};
 use crate::json::{JsString, Record, Value};
 use crate::schema::issue::issues_text;
@@ -243,7 +242,7 @@ fn validated(candidate: Candidate, manifest: &Value) -> Result<LoadedPlugin, Str
 fn from_literal(candidate: &Candidate) -> Option<Result<LoadedPlugin, String>> {
     use crate::typescript::{LiteralManifest, literal_manifest, source_text};
 
-    let source = files::read_bytes(&candidate.manifest).ok()??;
+    let source = plugins::module_bytes(&candidate.manifest).ok()??;
     match literal_manifest(&source_text(&source))? {
         LiteralManifest::Bare(manifest) => Some(validated(candidate.clone(), &manifest)),
         // A value that the schema refuses makes the module throw: the host reports what it throws.

@@ -3,6 +3,7 @@
 use crate::clock::Instant;
 use crate::decide::grant::{self, GrantFault, MergeRequest, Merged};
 use crate::error::{Error, Result};
+use crate::json::JsString;
 use crate::schema::event::{self, BoardEvent};
 use crate::schema::grant::{Grant, Scopes};
 
@@ -18,6 +19,12 @@ pub fn read(paths: &Paths) -> Option<String> {
     files::read_text(&paths.approval).ok().flatten()
 }
 
+/// Whether a live grant covers the plugin directory `plugin` at `now`. Never fails: whatever cannot
+/// be read, or is over, is a no.
+pub fn is_approved(paths: &Paths, plugin: &JsString, now: Instant) -> bool {
+    grant::is_approved(read(paths).as_deref(), plugin, now)
+}
+
 /// Merges a yes into the grant file, so that overlapping approvals both count.
 ///
 /// The trace of it goes to the events first: there is no grant without one.
@@ -26,19 +33,20 @@ pub fn read(paths: &Paths) -> Option<String> {
 ///
 /// [`Error::Option`] for a lifetime that cannot be granted, [`Error::File`],
 /// [`Error::StateLockTimeout`]; the file is as it was.
-pub fn merge(paths: &Paths, request: &MergeRequest, now: Instant) -> Result<Merged> {
+pub fn merge_grant(paths: &Paths, request: &MergeRequest, now: Instant) -> Result<Merged> {
     let _lock = StateLock::acquire(paths, now)?;
     let merged = grant::merge(read(paths).as_deref(), request, now).map_err(refused)?;
     write(paths, &merged.grant, now)?;
     Ok(merged)
 }
 
-/// Writes a grant of exactly this reach and lifetime over whatever was there.
+/// Writes a grant of exactly this reach and lifetime over whatever was there: what an embedding
+/// program grants in advance. Lasts four hours unless told otherwise; no ceiling applies.
 ///
 /// # Errors
 ///
-/// As for [`merge`].
-pub fn pre_grant(
+/// As for [`merge_grant`].
+pub fn write_grant(
     paths: &Paths,
     scopes: Scopes,
     ttl_ms: Option<i64>,
@@ -50,28 +58,45 @@ pub fn pre_grant(
     Ok(grant)
 }
 
-/// Deletes the grant file; `false` where there was none.
+/// What became of a grant that was taken back.
+#[derive(Debug)]
+pub struct Revoked {
+    /// Whether there was a grant file.
+    pub removed: bool,
+    /// What went wrong beside the removal: no lock was to be had, or the trace could not be written.
+    pub fault: Option<Error>,
+}
+
+/// Deletes the grant file.
+///
+/// Taking authority away must not hang on anything else: where the lock cannot be had (a full disk,
+/// a writer that hangs) or the trace cannot be written, the file goes all the same.
 ///
 /// # Errors
 ///
-/// [`Error::File`], [`Error::StateLockTimeout`].
-pub fn revoke(paths: &Paths, now: Instant) -> Result<bool> {
+/// [`Error::File`] where the file itself cannot be removed.
+pub fn revoke_grant(paths: &Paths, now: Instant) -> Result<Revoked> {
     if !files::is_there(&paths.approval) {
-        return Ok(false);
+        return Ok(Revoked { removed: false, fault: None });
     }
-    let _lock = StateLock::acquire(paths, now)?;
+    let lock = StateLock::acquire(paths, now);
     let removed = files::remove(&paths.approval)?;
-    if removed {
-        events::append(paths, &[event::grant_revoked(&events::stamp(now))])?;
-    }
-    Ok(removed)
+    let told = match removed {
+        true => events::append(paths, &[event::grant_revoked(&events::stamp(now))]),
+        false => Ok(()),
+    };
+    Ok(Revoked { removed, fault: lock.map(drop).and(told).err() })
 }
 
 fn write(paths: &Paths, grant: &Grant, now: Instant) -> Result<()> {
     let trace: BoardEvent =
         event::grant_merged(&events::stamp(now), &grant.scopes, &grant.expires_at);
+    // The new file lies ready before the trace of it is written: the trace must not tell of a grant
+    // that could not be given.
+    let grant = grant.to_value().to_pretty();
+    let prepared = files::prepare(&paths.approval, grant.as_bytes(), Some(MODE))?;
     events::append(paths, &[trace])?;
-    files::write_atomic(&paths.approval, grant.to_value().to_pretty().as_bytes(), Some(MODE))
+    prepared.commit()
 }
 
 fn refused(fault: GrantFault) -> Error {

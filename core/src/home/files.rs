@@ -38,16 +38,21 @@ pub fn read_text(path: &Path) -> Result<Option<String>> {
 }
 
 /// Reads a file whatever is in it; otherwise like [`read_text`].
-pub(crate) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
+pub(super) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
+    read_start(path, u64::MAX)
+}
+
+/// Reads at most the first `limit` bytes of a file; otherwise like [`read_bytes`].
+pub(super) fn read_start(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     let opened = OpenOptions::new().read(true).custom_flags(flags(OFlags::NONBLOCK)).open(path);
-    let mut file = match opened {
+    let file = match opened {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound && !is_link(path) => return Ok(None),
         Err(error) => return Err(Error::file("read", path)(error)),
     };
     let mut bytes = Vec::new();
     require_regular(&file)
-        .and_then(|()| file.read_to_end(&mut bytes))
+        .and_then(|()| file.take(limit).read_to_end(&mut bytes))
         .map_err(Error::file("read", path))?;
     Ok(Some(bytes))
 }
@@ -68,18 +73,40 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
 /// [`Error::File`]; the old file is untouched then. A link that leads nowhere, or in a circle, is
 /// refused.
 pub fn write_atomic(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<()> {
-    let target = resolve_link(path).map_err(Error::file("write", path))?;
-    replace(&target, bytes, mode).map_err(Error::file("write", path))
+    prepare(path, bytes, mode)?.commit()
 }
 
-fn replace(target: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
-    let existing = match fs::symlink_metadata(target) {
+/// New content that lies ready on the disk beside the file it will replace. Dropped, it is gone.
+pub(super) struct Prepared {
+    temporary: tempfile::NamedTempFile,
+    target: PathBuf,
+}
+
+/// Does all of [`write_atomic`] but the last step, so that little is left that could fail.
+pub(super) fn prepare(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<Prepared> {
+    let target = resolve_link(path).map_err(Error::file("write", path))?;
+    prepared(target, bytes, mode).map_err(Error::file("write", path))
+}
+
+impl Prepared {
+    /// Puts the new content in place.
+    pub(super) fn commit(self) -> Result<()> {
+        let Self { temporary, target } = self;
+        let placed = temporary.persist(&target).map_err(|refused| refused.error);
+        placed
+            .and_then(|_| sync_directory(directory_of(&target)))
+            .map_err(Error::file("write", &target))
+    }
+}
+
+fn prepared(target: PathBuf, bytes: &[u8], mode: Option<u32>) -> io::Result<Prepared> {
+    let existing = match fs::symlink_metadata(&target) {
         Ok(found) if !found.is_file() => return Err(not_regular(&found)),
         Ok(found) => Some(found.mode() & 0o777),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    let directory = directory_of(target);
+    let directory = directory_of(&target);
     create_directories(directory)?;
     let exact = mode.or(existing);
     let name = target.file_name().unwrap_or(OsStr::new("file"));
@@ -98,14 +125,13 @@ fn replace(target: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
     }
     temporary.write_all(bytes)?;
     temporary.as_file().sync_all()?;
-    temporary.persist(target).map_err(|refused| refused.error)?;
-    sync_directory(directory)
+    Ok(Prepared { temporary, target })
 }
 
 /// Adds whole lines to the end of a file, creating it and missing directories.
 ///
 /// All of `lines` goes to the file in one write while other appends wait, so lines never mix. Where
-/// an earlier writer died inside a line, the new lines begin on a line of their own. When the disk
+/// an earlier writer died inside a line, the first new line does not continue that one. When the disk
 /// is full, what was written of `lines` is taken back. A crash of the process after this has
 /// returned loses nothing; a power loss may lose the last lines, or leave the last one torn.
 ///

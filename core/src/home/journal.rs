@@ -1,7 +1,7 @@
 //! `in-flight.jsonl`: what the running pass did so far, so that a killed one is not forgotten.
 //!
 //! Two kinds of line, each flushed to the disk before the pass goes on. `{run_id, plugin,
-//! started_at}` comes before a plugin with declared side effects is invoked. `{run_id, plugin,
+//! started_at}` announces the call of a plugin that declares effects. `{run_id, plugin,
 //! plugin_runs, pending_gates}`, the part of the state document that the plugin's outcome will
 //! write, comes when the outcome is known. The file is removed once the state holds all of it.
 
@@ -31,7 +31,7 @@ impl Journal {
         Self { path: paths.journal(), run_id: run_id.into() }
     }
 
-    /// Records that a plugin with declared side effects is about to be invoked.
+    /// Writes down, and onto the disk, that a plugin which declares effects will now be called.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The daily logs `logs/runs/YYYY-MM-DD.jsonl`: one line an event, across runs.
+//! The logs of a day, `YYYY-MM-DD.jsonl` below `logs/runs`: what all its runs did, an event a line.
 
 use crate::clock::Instant;
 use crate::decide::retention;

@@ -109,7 +109,7 @@ impl StateLock {
     }
 
     fn acquire_within(paths: &Paths, now: Instant, wait: Duration) -> Result<Self> {
-        let path = paths.state_lock();
+        let path = state_lock(paths);
         let held = hold(&path, wait, &now.ms().to_string()).map_err(Error::file("lock", &path))?;
         match held {
             Some(held) => Ok(Self { _held: held }),
@@ -122,6 +122,16 @@ impl StateLock {
         drop(self);
     }
 }
+
+#[cfg(not(test))]
+fn state_lock(paths: &Paths) -> PathBuf {
+    paths.state_lock()
+}
+
+#[cfg(test)]
+pub(crate) use tests::NO_STATE_LOCK;
+#[cfg(test)]
+use tests::state_lock;
 
 /// A locked file. Dropping it removes the file, then unlocks it.
 #[derive(Debug)]

@@ -116,6 +116,11 @@ impl Paths {
         }
     }
 
+    /// Whether there are plugins and no home to keep their records in.
+    pub fn lacks_home(&self) -> bool {
+        self.plugins.is_dir() && !self.home.is_dir()
+    }
+
     /// The lock that one advance at a time holds, beside the state file.
     pub fn run_lock(&self) -> PathBuf {
         self.beside_state(".lock")

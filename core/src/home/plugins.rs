@@ -14,6 +14,8 @@ use crate::json::JsString;
 use crate::schema::closed_set;
 use crate::schema::prototype::is_prototype_member;
 
+use super::files;
+
 closed_set! {
     /// What a plugin is written in. Its manifest's file name says it.
     Language {
@@ -33,6 +35,9 @@ impl Language {
         }
     }
 }
+
+/// What is read of a module: one byte more than the eraser takes.
+const MODULE_CAP: u64 = 16 * 1024 * 1024 + 1;
 
 /// How many entries of one plugin a revision looks at.
 const REVISION_CAP: usize = 20_000;
@@ -59,7 +64,7 @@ pub struct Roster {
     pub failures: Vec<(JsString, String)>,
 }
 
-/// Lists a plugin root: directories, and links that lead to directories. Anything else is ignored.
+/// Lists what may be plugins below a root: a link counts if a directory is behind it, a file never.
 ///
 /// # Errors
 ///
@@ -93,7 +98,7 @@ fn candidate(entry: &DirEntry) -> Result<Candidate, String> {
     let name = entry.file_name().into_string().map(JsString::from);
     let name = name.map_err(|_| "the directory name is not UTF-8 text".to_owned())?;
     if is_prototype_member(&name) {
-        return Err("the directory name is a member of Object.prototype".to_owned());
+        return Err("the directory name belongs to Object.prototype".to_owned());
     }
     let unreadable = |what: &str, error: &io::Error| format!("cannot read {what}: {}", code(error));
     let directory =
@@ -114,6 +119,17 @@ fn candidate(entry: &DirEntry) -> Result<Candidate, String> {
         (Some(_), Some(_)) => Err("the directory has both manifest.ts and manifest.py".to_owned()),
         (None, _) => Err("the directory has no manifest.ts or manifest.py".to_owned()),
     }
+}
+
+/// The bytes of a plugin's module; `None` where there is no such file.
+///
+/// No more is read than one byte beyond what a module may have, so that an endless file ends.
+///
+/// # Errors
+///
+/// [`Error::File`] for what is no regular file, a pipe or a device for one, or cannot be read.
+pub fn module_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
+    files::read_start(path, MODULE_CAP)
 }
 
 /// A text that changes whenever a file below `directory` is added, removed or written.

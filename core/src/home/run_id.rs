@@ -14,7 +14,7 @@ pub fn new(now: Instant) -> String {
 }
 
 /// The instant that the id of an advance carries; `None` for an id of another making.
-pub(super) fn started_at(run_id: &JsString) -> Option<Instant> {
+pub(crate) fn started_at(run_id: &JsString) -> Option<Instant> {
     let (stamp, _) = run_id.as_str()?.rsplit_once('-')?;
     let (date, time) = stamp.split_once('T')?;
     let time = time.strip_suffix('Z').filter(|time| time.len() == 9 && time.is_ascii())?;

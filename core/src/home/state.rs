@@ -60,7 +60,15 @@ pub fn load_for_write(paths: &Paths, now: Instant, run_lock: Option<&RunLock>) -
 /// A document that cannot be used counts as empty. Gates without both clocks are left out, and the
 /// journal of a killed pass is folded in, in memory.
 pub fn load_read_only(paths: &Paths, now: Instant) -> EngineState {
-    let mut state = read(paths).unwrap_or_default();
+    preview(paths, now).0
+}
+
+/// Like [`load_read_only`], and says why the document could not be used where it could not.
+pub fn preview(paths: &Paths, now: Instant) -> (EngineState, Option<Error>) {
+    let (mut state, fault) = match read(paths) {
+        Ok(state) => (state, None),
+        Err(fault) => (EngineState::default(), Some(fault)),
+    };
     state.take_stub_gates();
     if files::is_there(&paths.journal())
         && !RunLock::is_held(paths)
@@ -68,7 +76,7 @@ pub fn load_read_only(paths: &Paths, now: Instant) -> EngineState {
     {
         fold::lay_over(&mut state, &lines, now);
     }
-    state
+    (state, fault)
 }
 
 /// Changes the state under its lock: a fresh read, the change, and the write where it is wanted.

@@ -1,4 +1,4 @@
-//! `state/engine-state.json`: what the engine remembers between advances (runtime spec, section 10).
+//! `state/engine-state.json`: what the engine remembers between advances and an operator may read.
 
 mod read;
 mod write;
@@ -53,84 +53,125 @@ pub struct PluginRun {
 
 /// A supervised plugin's result that waits for a human.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // the fields are those of the runtime spec, by name
 pub struct PendingGate {
+    /// The directory name.
     pub plugin: JsString,
+    /// The run whose result is parked.
     pub run_id: JsString,
+    /// When it was parked, ISO 8601.
     pub created_at: JsString,
+    /// The summary of the result.
     pub payload_summary: JsString,
+    /// What is recorded once a human accepts it.
     pub plugin_result: SkillResult,
+    /// When the handler was called, ISO 8601: what ran later makes the result stale.
     pub run_started_at: Option<JsString>,
+    /// When the handler ended, ISO 8601: the age counts from here.
     pub run_completed_at: Option<JsString>,
+    /// When it was accepted, ISO 8601; `None` while it waits.
     pub applied_at: Option<JsString>,
 }
 
 /// A human's no.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // the fields are those of the runtime spec, by name
 pub struct Denial {
+    /// The directory name.
     pub plugin: JsString,
+    /// Why, in the words of who denied.
     pub reason: JsString,
+    /// When, ISO 8601.
     pub denied_at: JsString,
+    /// A remark beside the reason.
     pub note: Option<JsString>,
+    /// What was denied, as [`crate::decide::denial::fingerprint`] names it.
     pub fingerprint: JsString,
 }
 
 /// A task put off.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // the fields are those of the file, by name
 pub struct Deferral {
+    /// The task.
     pub task_id: JsString,
+    /// Why.
     pub reason: JsString,
+    /// Since when, ISO 8601.
     pub deferred_at: JsString,
+    /// Until when, ISO 8601.
     pub expires_at: JsString,
 }
 
 /// An open task.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // the fields are those of the file, by name
 pub struct Task {
+    /// Unique among tasks.
     pub task_id: JsString,
+    /// When it was first seen, ISO 8601.
     pub first_flagged: JsString,
+    /// For a reader.
     pub description: JsString,
+    /// How urgent it is.
     pub severity: TaskSeverity,
+    /// How many runs have seen it.
     pub run_count: f64,
+    /// How many runs in a row have not.
     pub clean_streak: f64,
+    /// What was said of it last.
     pub last_detail: JsString,
+    /// The plugin that it keeps from running while it is open.
     pub source_check: JsString,
+    /// The run that saw it first.
     pub first_run_id: Option<JsString>,
+    /// The run that saw it last.
     pub last_flagged_run_id: Option<JsString>,
+    /// What kind of action it asks for, free text.
     pub action_type: JsString,
+    /// When it should be done, as written.
     pub due_date: Option<JsString>,
+    /// Whatever other programs keep here.
     pub extensions: Map,
 }
 
 /// A task that is done.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // the fields are those of the file, by name
 pub struct CompletedTask {
+    /// The task.
     pub task_id: JsString,
+    /// For a reader.
     pub description: JsString,
+    /// How urgent it was.
     pub severity: TaskSeverity,
+    /// The plugin that it concerned.
     pub source_check: JsString,
+    /// When it was done, ISO 8601.
     pub completed_at: JsString,
+    /// Whatever other programs keep here.
     pub extensions: Map,
 }
 
 /// The whole document. Field order here is key order in the file.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // the fields are those of the runtime spec, by name
 pub struct EngineState {
+    /// The shape of the document, at most [`ENGINE_STATE_MAX_SCHEMA_VERSION`].
     pub schema_version: u32,
+    /// The advance that wrote it last.
     pub last_run_id: Option<JsString>,
+    /// When that advance ended, ISO 8601.
     pub last_run_at: Option<JsString>,
+    /// When somebody last dealt with the home, ISO 8601; every advance counts. The tier follows from it.
     pub last_interaction_at: Option<JsString>,
+    /// The last run of each plugin, by directory name.
     pub plugin_runs: Record<PluginRun>,
+    /// Tasks put off.
     pub deferrals: Vec<Deferral>,
+    /// The standing no to each plugin, by directory name.
     pub denials: Record<Denial>,
+    /// Tasks that were flagged; one that is in `completed_tasks` too is closed.
     pub task_aging: Vec<Task>,
+    /// Tasks that are done.
     pub completed_tasks: Vec<CompletedTask>,
+    /// Parked results, oldest first, and those accepted lately.
     pub pending_gates: Vec<PendingGate>,
+    /// Whatever other programs keep here.
     pub extensions: Map,
     /// Top-level keys this build does not know; written back behind the known ones.
     pub unknown: Map,

@@ -47,16 +47,22 @@ closed_set! {
 
 /// One event. Field order here is key order in the line.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // the fields are those of behaviour section 12, by name
 pub struct BoardEvent {
+    /// Unique; a UUID where it was made here.
     pub event_id: JsString,
+    /// What it tells of (`type` in files).
     pub kind: EventType,
+    /// When it was made, ISO 8601.
     pub timestamp: JsString,
+    /// Who tells: a plugin, or a part of the runtime.
     pub source: JsString,
     /// Made here, it has at most 200 UTF-16 units.
     pub summary: JsString,
+    /// How much it matters.
     pub severity: EventSeverity,
+    /// The task it concerns.
     pub task_id: Option<JsString>,
+    /// The run it came from.
     pub run_id: Option<JsString>,
     /// JSON text.
     pub metadata_json: Option<JsString>,

@@ -1,4 +1,4 @@
-//! `.session-approval`: a human's yes to declared side effects (runtime spec, section 9).
+//! `.session-approval`: a human's yes to declared side effects for as long as it lasts.
 
 use crate::json::{JsString, Map, Value, parse};
 
@@ -16,11 +16,14 @@ pub enum Scopes {
 /// An older or hand-written file may lack `granted_at`; it is then empty text, which no clock
 /// reads as an instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the fields are those of the runtime spec, by name
 pub struct Grant {
+    /// When the latest yes was given, ISO 8601.
     pub granted_at: JsString,
+    /// When the window began, ISO 8601: the ceiling counts from here.
     pub first_granted_at: JsString,
+    /// The last instant at which it holds, ISO 8601.
     pub expires_at: JsString,
+    /// What it covers.
     pub scopes: Scopes,
 }
 

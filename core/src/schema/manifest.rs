@@ -1,4 +1,4 @@
-//! The manifest of a plugin (runtime spec, section 1).
+//! The manifest of a plugin: what `manifest.ts` exports. The fields are listed in docs/reference.md.
 
 use crate::json::{JsString, Map, Record, Value};
 
@@ -90,7 +90,7 @@ closed_set! {
 }
 
 closed_set! {
-    /// What a re-run does to an output.
+    /// Whether outputs of earlier runs stay.
     Temporality {
         /// Each run adds an instance.
         Versioned = "versioned",
@@ -104,29 +104,42 @@ pub const MAX_RETRIES: u32 = 10;
 
 /// A validated manifest, defaults filled in.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // the fields are those of the runtime spec, by name
 pub struct Manifest {
+    /// The name of its directory.
     pub name: JsString,
+    /// Free text; nothing compares it.
     pub version: JsString,
+    /// One line for a reader.
     pub description: JsString,
+    /// What it can be told, by input name.
     pub inputs: Record<Input>,
+    /// What it produces, by a name of its own.
     pub outputs: Record<OutputDeclaration>,
+    /// Free words; they grant nothing.
     pub capabilities: Vec<JsString>,
+    /// Which advances consider it.
     pub schedule: Schedule,
+    /// Whether its results count at once.
     pub autonomy_level: AutonomyLevel,
+    /// What it does to the world, each of which needs a grant.
     pub side_effects: Vec<SideEffect>,
+    /// Names of environment variables, all of which must be set.
     pub secrets: Vec<JsString>,
+    /// Hours that a run stays fresh, above 0.
     pub ttl_hours: f64,
+    /// Directory names of the plugins that run before it.
     pub dependencies: Vec<JsString>,
     /// Milliseconds, an integer greater than 0. May exceed any integer type, hence a double.
     pub timeout_ms: f64,
+    /// Attempts after the first, 0 to [`MAX_RETRIES`].
     pub max_retries: u32,
     /// Milliseconds, 0 to 60000.
     pub retry_delay_ms: f64,
     /// Absent and empty are different things. Each holds `description` and maybe `is_default`.
     pub actions: Option<Map>,
-    /// An integer of at least 1.
+    /// How many of its direct invocations run at once; an integer of at least 1.
     pub max_parallelism: f64,
+    /// The least attentive operator it still runs for.
     pub min_tier: Tier,
 }
 
@@ -150,7 +163,7 @@ pub struct OutputDeclaration {
     pub kind: JsString,
     /// What it holds.
     pub description: Option<JsString>,
-    /// What a re-run does to it.
+    /// Whether those of earlier runs stay.
     pub temporality: Temporality,
 }
 

@@ -1,7 +1,8 @@
-//! Documents in, documents or issues out. Nothing here reads a file, a clock or the environment.
+//! The shapes of all documents: each is read into a type or refused with every fault it has. No file,
+//! clock or environment is asked.
 //!
 //! Every document has a type, `Type::parse(&Value) -> Result<Type, Vec<Issue>>` (all faults at once,
-//! defaults filled in, unknown keys dropped where the contract drops them) and `to_value()`, whose
+//! defaults filled in, unknown keys dropped where the file does not keep them) and `to_value()`, whose
 //! key order is the one the files have.
 
 pub mod acknowledgement;

@@ -1,4 +1,4 @@
-//! Output records: a thing a plugin produced that a reader takes away (runtime spec, section 5).
+//! Output records: a thing a plugin produced that a reader takes away by value or by path.
 
 use crate::json::{JsString, Map, Value};
 
@@ -22,7 +22,7 @@ closed_set! {
     }
 }
 
-/// The content of an output: exactly one of the two.
+/// The content of an output, held in it or in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OutputContent {
     /// Inline, at most [`OUTPUT_BODY_CAP_BYTES`].
@@ -40,7 +40,7 @@ pub struct OutputRecord {
     pub format: OutputFormat,
     /// The run that produced it; stamped by the runtime.
     pub run_id: Option<JsString>,
-    /// When the producing run accepted it; stamped by the runtime.
+    /// The instant, ISO 8601, at which the runtime took it from the handler.
     pub produced_at: Option<JsString>,
     /// Body or path.
     pub content: OutputContent,
@@ -101,7 +101,7 @@ fn read(place: Place<'_>, faults: &mut Faults) -> Option<OutputRecord> {
     let content = match (body?, path?) {
         (Some(body), None) => Some(OutputContent::Body(body)),
         (None, Some(path)) => Some(OutputContent::Path(path)),
-        _ => fields.fault("exactly one of `body` and `path`"),
+        _ => fields.fault("either `body` or `path`, and not both"),
     };
     Some(OutputRecord {
         kind: kind?,
@@ -144,7 +144,7 @@ mod tests {
     fn a_record_has_a_body_or_a_path_and_says_so() {
         for text in [r#"{"type":"t"}"#, r#"{"type":"t","body":"","path":""}"#] {
             let issues = OutputRecord::parse(&parse(text).expect("json")).expect_err(text);
-            assert_eq!(issues[0].to_string(), "expected exactly one of `body` and `path`");
+            assert_eq!(issues[0].to_string(), "expected either `body` or `path`, and not both");
         }
     }
 

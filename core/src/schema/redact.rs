@@ -7,14 +7,14 @@
 
 use crate::json::{JsString, Value};
 
-/// What stands in place of a credential.
+/// What a reader sees where a secret was.
 const MARK: &str = "[redacted]";
 
 /// A copy of `value` in which no string value holds a secret any more. Keys stay as they are.
 ///
-/// Secrets are tried longest first, those of one length in the order given. Each replaces its
-/// occurrences from left to right in text that no earlier secret replaced; text that was inserted
-/// is never searched, nor is text across it.
+/// A longer secret goes before a shorter one, equally long ones as they were given. The occurrences
+/// of one are looked for from the start of the text, among what came from the plugin: a mark put in
+/// for another secret is not searched, and nothing is found across one.
 pub fn redact(value: &Value, secrets: &[JsString]) -> Value {
     let needles = needles(secrets);
     let mut result = value.clone();

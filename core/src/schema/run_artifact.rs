@@ -1,4 +1,4 @@
-//! `runs/<run_id>.json` of one direct invocation (runtime spec, section 5).
+//! `runs/<run_id>.json` of one direct invocation from its first attempt on.
 
 use crate::json::{JsString, Map, Value};
 
@@ -56,19 +56,30 @@ pub struct Attempt {
 
 /// The document of one direct invocation. Field order here is key order in the file.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // the fields are those of the runtime spec, by name
 pub struct RunArtifact {
+    /// The name of the file, without `.json`.
     pub run_id: JsString,
+    /// The directory name.
     pub plugin: JsString,
+    /// When the invocation began, ISO 8601.
     pub started_at: JsString,
+    /// When it ended, ISO 8601; `None` while it runs.
     pub completed_at: Option<JsString>,
+    /// Where it stands.
     pub status: ArtifactStatus,
+    /// That of the last result; empty while it runs.
     pub summary: JsString,
+    /// Whether a person started it.
     pub user_initiated: bool,
+    /// Those that ended, in order.
     pub attempts: Vec<Attempt>,
+    /// Why it failed in the end.
     pub final_error: Option<JsString>,
+    /// Whether it was aborted from outside.
     pub cancelled: bool,
+    /// Whether its last attempt ran out of time.
     pub timed_out: bool,
+    /// Whether there was more than one attempt.
     pub retried: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `runs/<run_id>.json` of an advance (runtime spec, section 5).
+//! `runs/<run_id>.json` of an advance as it ended.
 
 use crate::json::{JsString, Map, Value};
 
@@ -38,16 +38,22 @@ closed_set! {
 
 /// One plugin of an advance. Field order here is key order in the file.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // the fields are those of the runtime spec, by name
 pub struct PluginLogEntry {
+    /// The directory name.
     pub plugin: JsString,
+    /// How it ended.
     pub status: EntryStatus,
+    /// When it was begun or passed over, ISO 8601.
     pub started_at: JsString,
     /// Milliseconds, an integer.
     pub elapsed_ms: f64,
+    /// The summary of its result, or why there is none.
     pub result_summary: JsString,
+    /// As the result has it.
     pub reversible: Option<bool>,
+    /// As the result has it.
     pub undo_instruction: Option<JsString>,
+    /// Whether there was more than one attempt.
     pub retried: bool,
     /// The full result of a plugin that ran.
     pub result: Option<SkillResult>,
@@ -55,16 +61,22 @@ pub struct PluginLogEntry {
 
 /// The document of one advance. Field order here is key order in the file.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // the fields are those of the runtime spec, by name
 pub struct RunLog {
+    /// The name of the file, without `.json`.
     pub run_id: JsString,
+    /// When the pass began, ISO 8601.
     pub started_at: JsString,
+    /// When it ended, ISO 8601; `None` for one that was interrupted.
     pub completed_at: Option<JsString>,
+    /// How it ended.
     pub status: AdvanceStatus,
+    /// The interrupted run that this one continued.
     pub resumed_from: Option<JsString>,
+    /// One line for a reader.
     pub summary: JsString,
+    /// What became of each plugin that was reached.
     pub plugin_entries: Vec<PluginLogEntry>,
-    /// Absent in logs older than the field.
+    /// How many manifests could be used; absent in logs older than the field.
     pub manifests_loaded: Option<f64>,
 }
 

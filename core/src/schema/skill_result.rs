@@ -1,4 +1,4 @@
-//! What a handler returns (runtime spec, sections 3 to 5).
+//! What a handler returns and what is kept of it.
 
 use crate::json::{JsString, Map, Record, Value};
 
@@ -78,18 +78,28 @@ pub struct NeedsLlm {
 
 /// A validated result, defaults filled in. Field order here is key order in files.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // the fields are those of the runtime spec, by name
 pub struct SkillResult {
+    /// How the handler says it ended.
     pub status: ResultStatus,
+    /// Parts of the work that are done, in the words of the plugin.
     pub phases_completed: Vec<JsString>,
+    /// Parts that are not.
     pub phases_failed: Vec<JsString>,
+    /// What went wrong; the first is shown, and its `retryable` decides about another attempt.
     pub errors: Vec<SkillError>,
+    /// When the data of each source was fetched: ISO 8601 by intent, unchecked text, by source name.
     pub data_freshness: Record<JsString>,
+    /// One line for a reader.
     pub summary: JsString,
+    /// Outputs, in the order given.
     pub artifacts_produced: Vec<OutputRecord>,
+    /// The version of this shape; 2 unless given.
     pub schema_version: f64,
+    /// Whether what was done can be undone.
     pub reversible: Option<bool>,
+    /// How a reader undoes it.
     pub undo_instruction: Option<JsString>,
+    /// Work for a model; only with status `skipped`.
     pub needs_llm: Option<NeedsLlm>,
 }
 

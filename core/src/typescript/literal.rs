@@ -1,4 +1,4 @@
-//! Reads a manifest module that is one literal from its syntax tree, without running it.
+//! Takes the value of a manifest that is one literal out of the parsed text; no code runs for it.
 //!
 //! Only what JavaScript evaluates to exactly one known value counts as a literal. Everything that
 //! could run code, fail to link or be refused by a JavaScript engine is left to the host.

@@ -64,7 +64,7 @@ const UNAPPROVED: (&str, PluginState, EntryStatus, &str) = (
     "mail",
     PluginState::Skipped,
     EntryStatus::Skipped,
-    "skipped: unapproved — side effects [sends_email] require session approval",
+    "skipped: unapproved — side effects [sends_email] are not granted",
 );
 const FAILED: (&str, PluginState, EntryStatus, &str) =
     ("zulu", PluginState::Failed, EntryStatus::Failed, "boom");
@@ -75,11 +75,14 @@ fn a_pass_is_reported_plugin_by_plugin() {
         advance("advance", Ok(pass(AdvanceStatus::Partial, &[DONE, UNAPPROVED, GATED, PENDING])));
     let expected = "Run run-1: partial
   completed  alpha — all well (12 ms)
-  skipped    mail — skipped: unapproved — side effects [sends_email] require session approval
+  skipped    mail — skipped: unapproved — side effects [sends_email] are not granted
   gated      note — wrote\\u{a}one note (12 ms)
   pending    digest
-1 result parked; `warpline approve note` records it
 Run log: /logs/run-1.json
+Waiting for an answer (1):
+  note — declared side effects: unknown, it does not load any more
+  yes: warpline approve note --run run-1
+  no:  warpline deny note
 ";
     assert_eq!(ran, Ran { code: 0, out: expected.into(), err: String::new() });
 }

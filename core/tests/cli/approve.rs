@@ -1,17 +1,11 @@
 //! `approve` and `revoke`.
 
-use crate::support::{Home, Ran};
+use crate::support::{
+    FRESH, Home, Ran, STALE, assert_refused, assert_told, denial, fingerprint, fleet, gate,
+    run_entry,
+};
 
-const EFFECT: &str = r#""side_effects":["sends_email"]"#;
 const ONE_HOUR: &str = "2026-08-20T13:00:00.000Z";
-
-fn fleet() -> Home {
-    Home::new()
-        .plugin("render-issue", EFFECT)
-        .plugin("digest-sender", EFFECT)
-        .plugin("db-writer", r#""side_effects":["writes_db","external_api"]"#)
-        .plugin("quiet", "")
-}
 
 fn grant(home: &Home) -> String {
     home.json(".session-approval").get("scopes").expect("scopes").to_compact()
@@ -22,65 +16,12 @@ fn expiry(home: &Home) -> String {
     value.get("expires_at").and_then(|text| text.as_string()).expect("expires_at").to_text()
 }
 
-#[track_caller]
-fn assert_told(text: &str, fragments: &[&str]) {
-    for fragment in fragments {
-        assert!(text.contains(fragment), "`{fragment}` is missing in: {text}");
-    }
-}
-
-#[track_caller]
-fn assert_refused(ran: &Ran, fragments: &[&str]) {
-    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
-    assert!(ran.err.starts_with("error: "), "{ran:?}");
-    assert_told(&ran.err, fragments);
-}
-
-/// A parked result of `plugin`, completed at the given instant.
-fn gate(plugin: &str, completed: &str, applied: &str) -> String {
-    format!(
-        concat!(
-            r#"{{"plugin":"{}","run_id":"run-{}","created_at":"{}","payload_summary":"did it","#,
-            r#""plugin_result":{{"status":"success","phases_completed":["a"],"phases_failed":[],"#,
-            r#""errors":[],"data_freshness":{{}},"summary":"did it","artifacts_produced":[],"#,
-            r#""schema_version":1}},"run_started_at":"2026-08-18T09:00:00.000Z","#,
-            r#""run_completed_at":"{}","applied_at":{}}}"#
-        ),
-        plugin, plugin, completed, completed, applied
-    )
-}
-
-const FRESH: &str = "2026-08-20T11:00:00.000Z";
-const STALE: &str = "2026-08-19T11:00:00.000Z";
-
-fn run_entry(plugin: &str, status: &str) -> String {
-    format!(r#""{plugin}":{{"last_run_at":"{FRESH}","status":"{status}"}}"#)
-}
-
-fn denial(plugin: &str, fingerprint: &str) -> String {
-    format!(
-        concat!(
-            r#""{}":{{"plugin":"{}","reason":"too chatty","denied_at":"2026-08-19T12:00:00.000Z","#,
-            r#""note":null,"fingerprint":"{}"}}"#
-        ),
-        plugin, plugin, fingerprint
-    )
-}
-
-/// The fingerprint of a plugin of [`fleet`] that has never produced anything.
-fn fingerprint(plugin: &str) -> String {
-    use warpline_core::decide::denial::proposal_fingerprint;
-    use warpline_core::schema::engine_state::EngineState;
-    let home = fleet();
-    let manifest = home.fleet.loaded.manifest(&plugin.into()).expect("a plugin");
-    proposal_fingerprint(&plugin.into(), manifest, &EngineState::default())
-}
-
 #[test]
 fn one_name_is_granted_for_four_hours() {
     let home = fleet();
     let ran = home.run("approve render-issue");
     let expected = "Approved 1 plugin: render-issue
+  render-issue: sends_email
 Grant: render-issue — 4h remaining, until 2026-08-20T16:00:00.000Z
 ";
     assert_eq!(ran, Ran { code: 0, out: expected.into(), err: String::new() });
@@ -97,7 +38,7 @@ fn grants_add_up_sorted_and_replace_starts_over() {
     assert_told(
         &ran.out,
         &[
-            "Approved 2 plugins: db-writer, digest-sender\n",
+            "Approved 2 plugins: db-writer, digest-sender\n  db-writer: writes_db, external_api\n  digest-sender: sends_email\n",
             "Grant: db-writer, digest-sender, render-issue — ",
         ],
     );
@@ -155,6 +96,8 @@ fn all_covers_every_plugin_and_says_how_much_that_is() {
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     let first = "Blanket approval: 3 plugins with 4 declared side effects, and every plugin added while it lasts\n";
     assert!(ran.out.starts_with(first), "{}", ran.out);
+    let covered = "\n  db-writer: writes_db, external_api\n  digest-sender: sends_email\n  render-issue: sends_email\n";
+    assert_told(&ran.out, &[covered]);
     assert!(!ran.out.contains("stays denied"));
     assert_told(&ran.out, &["Grant: all plugins (*) — 4h remaining"]);
     assert_eq!(grant(&home), r#""*""#);
@@ -218,6 +161,7 @@ fn a_parked_result_is_recorded_without_a_grant() {
     let ran = home.run("approve render-issue --ttl 2h --long");
     let expected = "render-issue: recorded the parked result of run run-render-issue, completed at 2026-08-20T11:00:00.000Z; the plugin is not run again
   did it
+  declared side effects: sends_email
 ";
     assert_eq!((ran.code, ran.out.as_str()), (0, expected));
     assert_told(&ran.err, &["--ttl", "--long", "no grant clock to set"]);
@@ -350,4 +294,42 @@ fn revoke_deletes_the_grant_and_says_so() {
     let nowhere = fleet();
     assert_eq!(nowhere.run("revoke").code, 0);
     assert!(!nowhere.path("").exists());
+}
+
+#[test]
+fn a_yes_to_a_named_run_is_refused_when_another_result_waits() {
+    let gates = [gate("render-issue", FRESH, "null"), gate("digest-sender", FRESH, "null")];
+    let home = fleet().state(&format!(r#""pending_gates":[{}]"#, gates.join(",")));
+    let before = home.read("state/engine-state.json");
+    let ran = home.run("approve render-issue --run run-x");
+    let told =
+        ["`render-issue`", "run run-render-issue", "not of run run-x", "nothing was granted"];
+    assert_refused(&ran, &told);
+    assert_refused(&home.run("approve render-issue --run __proto__"), &["not of run __proto__"]);
+    // One of two names answers another run: neither is recorded.
+    let both = home.run("approve render-issue digest-sender --run run-render-issue");
+    assert_refused(&both, &["`digest-sender`", "run run-digest-sender"]);
+    assert_refused(&home.run("approve quiet --run r"), &["no result of `quiet` from run r waits"]);
+    assert_eq!(home.read("state/engine-state.json"), before);
+    assert_eq!(home.read(".session-approval"), None);
+    assert!(home.events().is_empty());
+
+    let ran = home.run("approve render-issue --run run-render-issue");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert_told(&ran.out, &["recorded the parked result of run run-render-issue"]);
+    let again = home.run("approve render-issue --run run-render-issue");
+    assert_refused(
+        &again,
+        &["was already applied at 2026-08-20T12:00:00.000Z", "nothing was granted"],
+    );
+    assert_eq!(home.read(".session-approval"), None);
+}
+
+#[test]
+fn text_of_a_plugin_cannot_pose_as_the_commands_own() {
+    let gates = gate("render-issue", FRESH, "null")
+        .replace(r#""summary":"did it""#, r#""summary":"ok\u202e\n\u001b[2KGrant: none""#);
+    let home = fleet().state(&format!(r#""pending_gates":[{gates}]"#));
+    let ran = home.run("approve render-issue");
+    assert_told(&ran.out, &["\n  ok\\u{202e}\\u{a}\\u{1b}[2KGrant: none\n"]);
 }

@@ -1,6 +1,6 @@
 //! The command line's grammar: what each verb accepts, and how the rest is refused.
 
-use warpline_core::cli::args::{Approve, Command, Parsed, Ttl, parse};
+use warpline_core::cli::args::{Approve, Command, Deny, Parsed, Ttl, parse};
 use warpline_core::clock::Instant;
 use warpline_core::json::{JsString, Value};
 use warpline_core::schema::manifest::RunProfile;
@@ -33,7 +33,7 @@ fn approve(line: &str) -> Approve {
 fn the_overview_names_every_verb() {
     for line in ["", "--help", "-h"] {
         let Command::Help(text) = command(line) else { panic!("`{line}` is no help") };
-        for verb in ["init", "plan", "advance", "run", "approve", "revoke"] {
+        for verb in ["init", "plan", "advance", "run", "approve", "deny", "revoke"] {
             assert!(text.contains(&format!("\n  {verb}")), "{verb} is missing in {text}");
         }
         assert!(text.contains("Usage: warpline"));
@@ -42,7 +42,7 @@ fn the_overview_names_every_verb() {
 
 #[test]
 fn every_verb_has_help_of_its_own() {
-    for verb in ["init", "plan", "advance", "run", "approve", "revoke"] {
+    for verb in ["init", "plan", "advance", "run", "approve", "deny", "revoke"] {
         let Command::Help(text) = command(&format!("{verb} --help")) else { panic!("{verb}") };
         assert!(text.contains(&format!("Usage: warpline {verb}")), "{text}");
     }
@@ -52,7 +52,7 @@ fn every_verb_has_help_of_its_own() {
 fn an_unknown_command_is_told_with_the_usage_of_all() {
     let text = refused("bogus");
     assert!(text.starts_with("Unknown command: bogus\n"), "{text}");
-    for verb in ["init", "plan", "advance", "run", "approve", "revoke"] {
+    for verb in ["init", "plan", "advance", "run", "approve", "deny", "revoke"] {
         assert!(text.contains(&format!("\n  {verb}")), "{verb} is missing in {text}");
     }
     assert!(refused("advanse").contains("hint: did you mean `advance`?"));
@@ -71,7 +71,17 @@ fn unknown_options_and_stray_positionals_are_refused_with_the_verbs_usage() {
         ("approve a --yolo", "error: unknown option `--yolo`", "Usage: warpline approve"),
         ("approve a --all", "cannot be combined with", "Usage: warpline approve"),
         ("approve", "error: missing", "Usage: warpline approve"),
-        ("approve a --ttl", "error: `--ttl <SPAN>` needs a value", "--ttl"),
+        ("approve a --ttl", "error: `--ttl <SPAN>` needs a value", "Usage: warpline approve"),
+        ("approve --all --run r", "cannot be combined with", "Usage: warpline approve"),
+        ("deny", "error: missing", "Usage: warpline deny"),
+        ("deny --all", "error: unknown option `--all`", "Usage: warpline deny"),
+        ("deny --remove", "error: missing", "Usage: warpline deny"),
+        ("deny a --list", "cannot be combined with", "Usage: warpline deny"),
+        ("deny --list --remove", "cannot be combined with", "Usage: warpline deny"),
+        ("deny a --remove --note x", "cannot be combined with", "Usage: warpline deny"),
+        ("deny --list --note x", "cannot be combined with", "Usage: warpline deny"),
+        ("deny a --json", "error: `--json` goes with `--list`", "Usage: warpline deny"),
+        ("deny a --note", "error: `--note <TEXT>` needs a value", "Usage: warpline deny"),
         ("run", "error: missing <PLUGIN> <ACTION>", "Usage: warpline run"),
         ("run p", "error: missing <ACTION>", "Usage: warpline run"),
         ("run p a b", "error: unexpected argument `b`", "Usage: warpline run"),
@@ -141,6 +151,24 @@ fn approve_takes_each_name_once_and_keeps_the_order() {
     assert!(options.long && options.replace);
     assert_eq!(approve("approve --all"), Approve::default());
     assert_eq!(approve("approve -- -x").plugins, [JsString::from("-x")]);
+}
+
+#[test]
+fn deny_has_three_forms() {
+    let names = |names: &[&str]| names.iter().map(|name| JsString::from(*name)).collect::<Vec<_>>();
+    let deny = |line: &str| match command(line) {
+        Command::Deny(form) => form,
+        other => panic!("{other:?}"),
+    };
+    let record = Deny::Record { plugins: names(&["b", "a"]), note: None };
+    assert_eq!(deny("deny b a b"), record);
+    let record = Deny::Record { plugins: names(&["a"]), note: Some("-no".into()) };
+    assert_eq!(deny("deny a --note -no"), record);
+    assert_eq!(deny("deny --list"), Deny::List { json: false });
+    assert_eq!(deny("deny --list --json"), Deny::List { json: true });
+    for line in ["deny --remove b a b", "deny b a --remove"] {
+        assert_eq!(deny(line), Deny::Remove { plugins: names(&["b", "a"]) }, "{line}");
+    }
 }
 
 #[test]

@@ -179,6 +179,12 @@ async fn a_failing_plugin_and_a_missing_root_have_their_exit_codes() {
     assert_eq!((refused.code, refused.out.as_str()), (75, ""), "{refused:?}");
     assert!(refused.err.starts_with("error: cannot read plugin root "), "{refused:?}");
     assert!(!journey.directory.path().join(".warpline").exists(), "no home is created");
+    let elsewhere = journey.directory.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("created");
+    let homeless = journey.run(&format!("--plugins {} advance", elsewhere.display())).await;
+    assert_eq!((homeless.code, homeless.out.as_str()), (75, ""), "{homeless:?}");
+    assert!(homeless.err.contains("there is no home at"), "{homeless:?}");
+    assert!(!journey.directory.path().join(".warpline").exists(), "no home is created");
     assert_told(&journey.run("plan").await, 0, &["No plugins installed.", "does not exist"]);
 
     journey.plugin("broken", "");

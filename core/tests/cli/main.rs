@@ -3,6 +3,7 @@
 mod advance;
 mod approve;
 mod args;
+mod deny;
 mod init;
 mod journey;
 mod plan;

@@ -1,6 +1,8 @@
 //! `plan`.
 
-use crate::support::Home;
+use warpline_core::json::Value;
+
+use crate::support::{FRESH, Home, denial, gate};
 
 const RAN: &str = r#""last_run_at":"2026-08-20T11:48:00.000Z","status":"success""#;
 
@@ -25,8 +27,8 @@ Due (2):
   alpha (level 0)
     (no declared side effects)
   gated-one (level 0)
-    sends_email: ✓ approved
-    writes_db: ✓ approved
+    sends_email: ✓ approved, 90m remaining
+    writes_db: ✓ approved, 90m remaining
 
 Not due: none, no guard holds a plugin back.
 ",
@@ -47,8 +49,8 @@ fn what_is_not_due_comes_with_its_reason_by_level_and_name() {
     let ran = home.run("plan");
     let list = ran.out.split("Not due").nth(1).expect("a list").to_owned();
     let expected = " (4):
-  hand — manual — requires explicit invocation
-  mailer — unapproved — side effects [sends_email] require session approval
+  hand — manual — started by hand only
+  mailer — unapproved — side effects [sends_email] are not granted
     sends_email: ⚠ unapproved — would be SKIPPED this run
   zeta — within TTL (24h) — last run 12m ago
   alpha — within TTL (24h) — last run 12m ago
@@ -58,6 +60,49 @@ fn what_is_not_due_comes_with_its_reason_by_level_and_name() {
     assert!(!ran.out.contains("Due ("), "{}", ran.out);
     assert!(!ran.out.contains('\u{1b}'));
     assert_eq!(home.run("plan"), ran);
+}
+
+#[test]
+fn results_that_wait_are_shown_with_what_their_plugins_declare_and_how_to_answer() {
+    let old = gate("mailer", FRESH, "null").replace("run-mailer", "run-old");
+    let spent = gate("spent", FRESH, "\"2026-08-20T11:30:00.000Z\"");
+    let gates = [
+        old,
+        gate("quiet", FRESH, "null"),
+        gate("mailer", FRESH, "null"),
+        spent,
+        gate("gone", "x", "null"),
+    ];
+    let home = Home::new()
+        .plugin("mailer", r#""side_effects":["sends_email","writes_db"]"#)
+        .plugin("quiet", "")
+        .plugin("spent", "")
+        .state(&format!(
+            r#""denials":{{{}}},"pending_gates":[{}]"#,
+            denial("mailer", "0000"),
+            gates.join(",")
+        ));
+    let before = home.snapshot();
+    let ran = home.run("plan");
+    let expected = "
+Waiting for an answer (3):
+  quiet — did it (run run-quiet, 60m ago)
+    declared side effects: none
+    yes: warpline approve quiet --run run-quiet
+    no:  warpline deny quiet
+  mailer — did it (run run-mailer, 60m ago)
+    declared side effects: sends_email, writes_db
+    a denial is on record: 2026-08-19T12:00:00.000Z, too chatty
+    yes: warpline approve mailer --run run-mailer
+    no:  warpline deny mailer
+  gone — did it (run run-gone)
+    declared side effects: unknown, it does not load
+    yes: warpline approve gone --run run-gone
+    no:  warpline deny gone
+
+Due";
+    assert!(ran.out.contains(expected), "{}", ran.out);
+    assert_eq!(home.snapshot(), before);
 }
 
 #[test]
@@ -170,7 +215,7 @@ fn the_json_report_has_the_documented_keys() {
             r#""not_due":[{{"plugin":"bravo","level":0,"reason":"fresh","detail":"#,
             r#""fresh — within TTL (24h)","data":{{}},"side_effects":[]}},"#,
             r#"{{"plugin":"mailer","level":0,"reason":"unapproved","detail":"#,
-            r#""unapproved — side effects [sends_email] require session approval","#,
+            r#""unapproved — side effects [sends_email] are not granted","#,
             r#""data":{{"superseded_denial":null}},"#,
             r#""side_effects":[{{"effect":"sends_email","approved":false}}]}}],"#,
             r#""failures":[{{"plugin":"zulu","error":"boom"}}],"root_error":null,"warnings":["look"]}}"#
@@ -227,25 +272,44 @@ fn explain_shows_how_every_guard_answers() {
     assert_eq!(ran.code, 0);
     let expected = "p (level 0): not due, profile_schedule decides
   profile_schedule    ✗ schedule 'weekly': outside of profile 'daily'
-  min_tier            ✓
+  min_tier            ✓ tier normal, runs down to normal
   headless_supervised ✗ supervised — not started under a profile, where nobody watches
-  manual              ✓
+  manual              ✓ supervised
   fresh               ✗ within TTL (24h) — last run 12m ago
-  task_locked         ✓
-  dependency_failed   ✓
-  denied              ✓
-  unapproved          ✗ unapproved — side effects [sends_email] require session approval; denied 2026-08-19T12:00:00.000Z, but the proposal has changed since
+  task_locked         ✓ 0 tasks of this plugin on record
+  dependency_failed   ✓ no dependencies
+  denied              ✓ denied at 2026-08-19T12:00:00.000Z, for another proposal
+  unapproved          ✗ unapproved — side effects [sends_email] are not granted; denied 2026-08-19T12:00:00.000Z, but the proposal has changed since
 ";
     assert_eq!(ran.out, expected);
     let value = home.run("plan --explain p --json").json();
     let guards = value.get("guards").and_then(|guards| guards.as_array()).expect("guards");
     assert_eq!(guards.len(), 9);
+    assert_eq!(
+        guards[4].get("facts").expect("facts").to_compact(),
+        r#""last run 12m ago, ttl 24h""#
+    );
     let unknown = home.run("plan --explain q");
     assert_eq!((unknown.code, unknown.out.as_str()), (1, ""));
     assert!(unknown.err.starts_with("error: unknown plugin `q`\nhint: "), "{}", unknown.err);
-    let due = Home::new().plugin("d", "").run("plan --explain d").out;
-    assert!(due.starts_with("d (level 0): due\n"), "{due}");
-    assert_eq!(due.matches('✓').count(), 9);
+    let due = Home::new()
+        .plugin("a", "")
+        .plugin("d", r#""side_effects":["sends_email"],"dependencies":["a","b\u001b"]"#)
+        .state(&fresh(&["a"]))
+        .grant(r#"["d"]"#, "2026-08-20T13:30:00.000Z")
+        .run("plan --explain d");
+    let expected = "d (level 1): due
+  profile_schedule    ✓ schedule daily, no profile
+  min_tier            ✓ tier normal, runs down to normal
+  headless_supervised ✓ autonomous, no profile
+  manual              ✓ autonomous
+  fresh               ✓ never ran, ttl 24h
+  task_locked         ✓ 0 tasks of this plugin on record
+  dependency_failed   ✓ a success, b\\u{1b} never ran
+  denied              ✓ no denial on record
+  unapproved          ✓ declared side effects: sends_email; granted, 90m remaining
+";
+    assert_eq!(due.out, expected);
 }
 
 #[test]
@@ -275,4 +339,17 @@ fn home_and_plugin_root_come_from_option_variable_and_default() {
     assert_eq!(root(&home, "plan --json --plugins opt").1, text("opt"));
     home.variables.insert("WARPLINE_PLUGINS_DIR".into(), String::new());
     assert_eq!(root(&home, "plan --json").1, text(".warpline/plugins"));
+}
+
+#[test]
+fn a_document_that_an_advance_would_refuse_is_named_in_the_plan() {
+    let home = Home::new()
+        .file("state/engine-state.json", "{")
+        .file("preferences.json", r#"{"quiet_hours":7}"#);
+    let ran = home.run("plan --json");
+    assert_eq!(ran.code, 0);
+    let warnings = ran.json().get("warnings").map(Value::to_compact).unwrap_or_default();
+    for name in ["engine-state.json", "preferences.json"] {
+        assert!(warnings.contains(name) && warnings.contains("would be refused"), "{warnings}");
+    }
 }

@@ -41,7 +41,7 @@ fn ended(status: ResultStatus) -> Invocation {
         retried: false,
         cancelled: false,
         timed_out: false,
-        handler_called: true,
+        never_called: false,
     }
 }
 

@@ -257,3 +257,72 @@ impl Home {
         runtime.block_on(run_with(&words, environment, &self.fleet, self.cancel.clone(), &io))
     }
 }
+
+/// A declared side effect, as a property of a manifest.
+pub const EFFECT: &str = r#""side_effects":["sends_email"]"#;
+
+/// Three plugins with effects and one without.
+pub fn fleet() -> Home {
+    Home::new()
+        .plugin("render-issue", EFFECT)
+        .plugin("digest-sender", EFFECT)
+        .plugin("db-writer", r#""side_effects":["writes_db","external_api"]"#)
+        .plugin("quiet", "")
+}
+
+#[track_caller]
+pub fn assert_told(text: &str, fragments: &[&str]) {
+    for fragment in fragments {
+        assert!(text.contains(fragment), "`{fragment}` is missing in: {text}");
+    }
+}
+
+/// Asserts exit code 1, an empty standard output, and an error that holds the fragments.
+#[track_caller]
+pub fn assert_refused(ran: &Ran, fragments: &[&str]) {
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
+    assert!(ran.err.starts_with("error: "), "{ran:?}");
+    assert_told(&ran.err, fragments);
+}
+
+/// A parked result of `plugin`, completed at the given instant.
+pub fn gate(plugin: &str, completed: &str, applied: &str) -> String {
+    format!(
+        concat!(
+            r#"{{"plugin":"{}","run_id":"run-{}","created_at":"{}","payload_summary":"did it","#,
+            r#""plugin_result":{{"status":"success","phases_completed":["a"],"phases_failed":[],"#,
+            r#""errors":[],"data_freshness":{{}},"summary":"did it","artifacts_produced":[],"#,
+            r#""schema_version":1}},"run_started_at":"2026-08-18T09:00:00.000Z","#,
+            r#""run_completed_at":"{}","applied_at":{}}}"#
+        ),
+        plugin, plugin, completed, completed, applied
+    )
+}
+
+/// An hour before now.
+pub const FRESH: &str = "2026-08-20T11:00:00.000Z";
+/// A day and an hour before now.
+pub const STALE: &str = "2026-08-19T11:00:00.000Z";
+
+pub fn run_entry(plugin: &str, status: &str) -> String {
+    format!(r#""{plugin}":{{"last_run_at":"{FRESH}","status":"{status}"}}"#)
+}
+
+pub fn denial(plugin: &str, fingerprint: &str) -> String {
+    format!(
+        concat!(
+            r#""{}":{{"plugin":"{}","reason":"too chatty","denied_at":"2026-08-19T12:00:00.000Z","#,
+            r#""note":null,"fingerprint":"{}"}}"#
+        ),
+        plugin, plugin, fingerprint
+    )
+}
+
+/// The fingerprint of a plugin of [`fleet`] that has never produced anything.
+pub fn fingerprint(plugin: &str) -> String {
+    use warpline_core::decide::denial::proposal_fingerprint;
+    use warpline_core::schema::engine_state::EngineState;
+    let home = fleet();
+    let manifest = home.fleet.loaded.manifest(&plugin.into()).expect("a plugin");
+    proposal_fingerprint(&plugin.into(), manifest, &EngineState::default())
+}

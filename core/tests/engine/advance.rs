@@ -144,6 +144,62 @@ async fn a_dry_run_invokes_what_has_no_effects_and_writes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_dry_run_that_tries_again_leaves_no_notice() {
+    let fleet = Fleet::new();
+    let fields = r#""max_retries":2,"retry_delay_ms":10"#;
+    fleet.plugin("busy", fields, |_| async { failed("busy", true) });
+    let before = fleet.snapshot();
+    let options = AdvanceOptions { dry_run: true, ..AdvanceOptions::default() };
+    let result = fleet.advance_with(options).await.unwrap();
+    assert!(result.plugin_entries[0].retried && fleet.calls("busy") == 3);
+    assert_eq!(fleet.snapshot(), before, "the home is untouched");
+}
+
+/// Asserts that the failure is told once and last, with everything written and the lock released.
+async fn assert_told_once_and_last(fleet: &Fleet, status: AdvanceStatus) {
+    let (lock, runs, journal) =
+        (fleet.paths.run_lock(), fleet.paths.runs_dir.clone(), fleet.paths.journal());
+    *fleet.host.watcher.lock().unwrap() = Some(Box::new(move |notice| {
+        if matches!(notice, Notice::RunFailure { .. }) {
+            assert!(!lock.exists() && !journal.exists(), "told before the end");
+            assert_eq!(std::fs::read_dir(&runs).unwrap().count(), 1);
+        }
+    }));
+    assert_eq!(fleet.advance().await.status, status);
+    assert_eq!(fleet.run_failures().len(), 1);
+    let notices = fleet.host.notices.lock().unwrap();
+    assert!(matches!(notices.last(), Some(Notice::RunFailure { .. })), "{notices:?}");
+    assert!(notices.len() > 1, "others came before it: {notices:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_went_wrong_is_told_once_and_last() {
+    let fleet = Fleet::new();
+    fleet.plugin("good", "", |_| async { ok("fine", "") });
+    fleet.file("broken", "throw 1\n");
+    assert_told_once_and_last(&fleet, AdvanceStatus::Partial).await;
+
+    let fleet = Fleet::new();
+    let cancel = fleet.cancel.clone();
+    fleet.plugin("slow", "", move |_| {
+        cancel.cancel();
+        std::future::pending()
+    });
+    assert_told_once_and_last(&fleet, AdvanceStatus::Interrupted).await;
+    let failures = fleet.run_failures();
+    assert!(failures[0].contains("interrupted"), "{failures:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_complete_pass_tells_of_no_failure() {
+    let fleet = Fleet::new();
+    fleet.plugin("good", "", |_| async { ok("fine", "") });
+    let result = fleet.advance().await;
+    assert_eq!((result.status, result.failure), (AdvanceStatus::Complete, None));
+    assert_eq!(fleet.run_failures(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cycle_fails_its_members_and_what_depends_on_them_and_nobody_else() {
     let fleet = Fleet::new();
     fleet.plugin("a", r#""dependencies":["b"]"#, |_| async { ok("", "") });
@@ -245,7 +301,7 @@ async fn refusals_leave_the_home_as_it_was() {
         (&fleet.paths.preferences, r#"{"quiet_hours":"22:00"}"#, "preferences.json"),
         (&fleet.paths.preferences, "{", "preferences.json"),
         (&fleet.paths.state_file, "{\"plugin_runs\":\"x\"}", "engine-state.json"),
-        (&fleet.paths.state_file, "{\"schema_version\":2}", "older than this file"),
+        (&fleet.paths.state_file, "{\"schema_version\":2}", "this build predates it"),
         (&fleet.paths.state_file, "", "engine-state.json"),
         (&fleet.paths.journal(), "not a line\n", "in-flight.jsonl"),
     ] {

@@ -4,7 +4,7 @@ use warpline_core::engine::{Invocation, InvokeOptions, Witness};
 use warpline_core::json::{Value, parse};
 use warpline_core::schema::skill_result::ErrorCode;
 
-use crate::support::{Fleet, Requests};
+use crate::support::{Fleet, Requests, text_at};
 
 const CITY: &str = r#""inputs":{"city":{"type":"string"}},"max_retries":3"#;
 
@@ -87,4 +87,27 @@ async fn a_config_file_that_cannot_be_read_fails_the_invocation_itself() {
         .await;
     assert!(outcome.unwrap_err().to_string().contains("p.json"));
     assert!(!fleet.paths.runs_dir.exists(), "no artifact");
+}
+
+#[tokio::test(start_paused = true)]
+async fn file_and_secrets_go_by_the_directory_and_not_by_the_name_in_the_manifest() {
+    let mut fleet = Fleet::new();
+    fleet.environment.vars.insert("TOKEN".into(), "t0ken".into());
+    let fields = r#""name":"q","secrets":["TOKEN"],"inputs":{"city":{"type":"string"}}"#;
+    let seen = fleet.spy("p", fields);
+    fleet.put(&fleet.paths.config_dir.join("p.json"), r#"{"city":"Bern"}"#);
+    fleet.put(&fleet.paths.config_dir.join("q.json"), r#"{"city":"Rome","TOKEN":"x"}"#);
+    assert_eq!(invoke(&fleet, "{}").await.result.summary, "seen");
+    fleet.advance().await;
+    for request in seen.lock().unwrap().iter() {
+        assert_eq!(request.args.to_compact(), r#"{"city":"Bern"}"#);
+        assert_eq!(text_at(&request.context, "caller.plugin"), "p");
+        assert_eq!(text_at(&request.context, "secrets.0"), "TOKEN");
+    }
+    assert_eq!(seen.lock().unwrap().len(), 2);
+
+    fleet.put(&fleet.paths.config_dir.join("p.json"), r#"{"city":"Bern","TOKEN":"x"}"#);
+    let message = invoke(&fleet, "{}").await.final_error.unwrap().to_text();
+    assert!(message.contains("TOKEN") && message.contains("p.json"), "{message}");
+    assert_eq!(seen.lock().unwrap().len(), 2, "it is not called");
 }

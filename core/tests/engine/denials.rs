@@ -1,6 +1,6 @@
 //! A human's no, and a grant that is missing: what an advance does with them.
 
-use warpline_core::engine::PluginState;
+use warpline_core::engine::{Notice, PluginState};
 use warpline_core::schema::run_log::EntryStatus;
 
 use crate::support::{Fleet, at, entry_of, ok, state_of, summary_of, text_at};
@@ -16,6 +16,7 @@ async fn a_denied_plugin_does_not_run_and_is_told_of_as_denied() {
     assert!(fleet.started().is_empty());
     assert_eq!(state_of(&result, "sender"), PluginState::Skipped);
     assert_eq!(entry_of(&result, "sender").status, EntryStatus::Denied);
+    assert_eq!(fleet.starts_and_ends("sender"), [], "it neither starts nor ends");
     let summary = summary_of(&result, "sender");
     assert!(summary.contains("denied") && !summary.contains("unapproved"), "{summary}");
     let events = fleet.events();
@@ -72,10 +73,17 @@ async fn an_unapproved_plugin_is_told_of_with_its_effects() {
     let fleet = Fleet::new();
     fleet.spy("consumer", r#""side_effects":["sends_email","writes_db"]"#);
     let result = fleet.advance().await;
-    let detail = "unapproved — side effects [sends_email, writes_db] require session approval";
+    let detail = "unapproved — side effects [sends_email, writes_db] are not granted";
     assert_eq!(summary_of(&result, "consumer"), format!("skipped: {detail}"));
     let told = fleet.events().into_iter().find(|event| text_at(event, "source") == "consumer");
     assert_eq!(text_at(&told.unwrap(), "summary"), format!("consumer: skipped — {detail}"));
+    let ended = Notice::PluginEnd {
+        plugin: "consumer".into(),
+        state: PluginState::Skipped,
+        elapsed_ms: 0.0,
+        reason: Some(detail.into()),
+    };
+    assert_eq!(fleet.starts_and_ends("consumer"), [ended], "an end without a start");
     assert!(at(&fleet.state(), "plugin_runs").get("consumer").is_none());
 }
 

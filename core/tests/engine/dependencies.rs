@@ -6,7 +6,7 @@ use warpline_core::schema::run_log::{AdvanceStatus, EntryStatus};
 use crate::support::{Fleet, at, entry_of, failed, ok, state_of, summary_of, text_at};
 
 const ON_PROD: &str = r#""dependencies":["prod"]"#;
-const PROD_FAILED: &str = "skipped: dependency failed — 'prod' last recorded status 'failed'";
+const PROD_FAILED: &str = "skipped: dependency failed — the last run of 'prod' failed";
 
 #[tokio::test(start_paused = true)]
 async fn a_dependency_that_fails_on_a_later_advance_holds_its_dependent_back() {
@@ -22,17 +22,8 @@ async fn a_dependency_that_fails_on_a_later_advance_holds_its_dependent_back() {
     assert_eq!(summary_of(&result, "consumer"), PROD_FAILED);
     assert_eq!(at(&fleet.state(), "plugin_runs.consumer").to_compact(), before);
     assert_eq!(seen.lock().unwrap().len(), 1);
-    let notices = fleet.host.notices.lock().unwrap();
-    let of_consumer: Vec<&Notice> = notices
-        .iter()
-        .filter(|notice| match notice {
-            Notice::PluginStart { plugin } | Notice::PluginEnd { plugin, .. } => {
-                *plugin == "consumer"
-            }
-            _ => false,
-        })
-        .collect();
-    let [Notice::PluginEnd { state, elapsed_ms, reason, .. }] = of_consumer[..] else {
+    let of_consumer = fleet.starts_and_ends("consumer");
+    let [Notice::PluginEnd { state, elapsed_ms, reason, .. }] = &of_consumer[..] else {
         panic!("an end without a start: {of_consumer:?}");
     };
     assert_eq!((*state, *elapsed_ms), (PluginState::Skipped, 0.0));
@@ -58,7 +49,7 @@ async fn failed_dependencies_are_named_in_the_order_of_the_manifest() {
     let result = fleet.advance().await;
     assert_eq!(
         summary_of(&result, "consumer"),
-        "skipped: dependency failed — 'prod2', 'prod' last recorded status 'failed'"
+        "skipped: dependency failed — the last run of 'prod2', 'prod' failed"
     );
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use warpline_core::engine::{AbortReason, AdvanceOptions, PluginState};
+use warpline_core::engine::{AbortReason, AdvanceOptions, InvokeOptions, PluginState};
 use warpline_core::schema::run_log::AdvanceStatus;
 
 use crate::support::{Fleet, at, keys, list_at, ok, state_of, text_at};
@@ -85,6 +85,20 @@ async fn an_exit_records_what_is_known_and_nothing_is_written_behind_it() {
     assert_eq!(text_at(&fleet.run_log(&next), "resumed_from"), id);
     assert_eq!(fleet.calls("sender"), 1, "within its ttl");
     assert_eq!(fleet.calls("slow"), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_exit_keeps_the_earlier_output_of_what_it_cut_short() {
+    let fleet = busy();
+    let run = r#"{"last_run_at":"2026-08-01T00:00:00.000Z","status":"success",
+        "last_output":{"type":"note","path":"old.md"}}"#;
+    let text = format!(r#"{{"plugin_runs":{{"sender":{run},"slow":{run}}}}}"#);
+    fleet.put(&fleet.paths.state_file, &text);
+    two_seconds_into(&fleet, || fleet.engine.exit().unwrap()).await;
+    let state = fleet.state();
+    assert_eq!(text_at(&state, "plugin_runs.sender.status"), "failed");
+    assert_eq!(text_at(&state, "plugin_runs.sender.last_output.path"), "old.md");
+    assert_eq!(text_at(&state, "plugin_runs.slow.status"), "success", "as it was");
 }
 
 #[tokio::test(start_paused = true)]
@@ -211,4 +225,24 @@ async fn an_exit_from_another_thread_leaves_one_whole_record() {
         assert!(told <= completed.len(), "nothing is told of that is not recorded");
         assert!(!fleet.paths.journal().exists());
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_exit_under_a_direct_run_leaves_no_artifact_that_says_running() {
+    let fleet = Fleet::new();
+    let engine = fleet.engine.clone();
+    fleet.plugin("leaves", "", move |_| {
+        let engine = engine.clone();
+        async move {
+            assert_eq!(engine.exit().unwrap(), ["leaves"]);
+            crate::support::ok("too late", "")
+        }
+    });
+    let run_id = Some("run-1".into());
+    let options = InvokeOptions { persist_artifact: true, run_id, ..InvokeOptions::default() };
+    fleet.invoke("leaves", options).await;
+    let text = fleet.text(&fleet.paths.runs_dir.join("run-1.json"));
+    let artifact = warpline_core::json::parse(&text).unwrap();
+    assert_eq!(text_at(&artifact, "status"), "failed");
+    assert!(text_at(&artifact, "final_error").contains("the process exited"));
 }

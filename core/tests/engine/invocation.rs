@@ -53,6 +53,8 @@ async fn a_timeout_is_fatal_and_its_late_result_is_ignored() {
     assert_eq!(run.attempt_count, 1);
     assert_eq!(run.attempts[0].status, AttemptStatus::Timeout);
     assert_eq!(run.result.summary, "p: timeout");
+    let [error] = &run.result.errors[..] else { panic!("one error: {:?}", run.result.errors) };
+    assert_eq!((error.code, error.retryable), (ErrorCode::Timeout, false));
     assert_eq!(run.duration_ms, 200.0);
     assert_eq!(*fleet.host.aborts.lock().unwrap(), [AbortReason::Timeout]);
     tokio::time::sleep(Duration::from_secs(10)).await;
@@ -389,4 +391,19 @@ async fn a_transcript_that_cannot_be_written_leaves_no_artifact_that_says_runnin
     assert!(outcome.unwrap_err().to_string().contains("r1.log"));
     assert!(!fleet.paths.runs_dir.join("r1.json").exists());
     assert!(fleet.started().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plugin_that_a_busy_host_never_reaches_is_not_recorded_as_run() {
+    let fleet = Fleet::new();
+    fleet.grant(r#""*""#, 20);
+    fleet.plugin("unreached", r#""side_effects":["writes_db"],"timeout_ms":10"#, |_| async {
+        ok("never", "")
+    });
+    let before = tokio::time::Instant::now();
+    let result = fleet.advance().await;
+    assert_eq!(before.elapsed().as_secs(), 60, "its own time does not run before it does");
+    assert!(result.plugin_entries[0].result_summary.to_text().contains("not called"));
+    assert!(fleet.state().get("plugin_runs").unwrap().get("unreached").is_none());
+    assert!(!fleet.engine.begin(2), "what was given up may not begin any more");
 }

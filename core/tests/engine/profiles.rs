@@ -39,7 +39,7 @@ async fn each_profile_admits_its_schedules() {
 async fn a_manual_schedule_is_told_of_when_no_profile_asks_for_it() {
     let fleet = fleet_of_schedules();
     let result = advance(&fleet, None).await;
-    let detail = "schedule 'manual': requires profile 'manual'";
+    let detail = "schedule 'manual': waits for profile 'manual'";
     assert_eq!(summary_of(&result, "fx-manual"), format!("skipped: {detail}"));
     let told = fleet.events().into_iter().find(|event| text_at(event, "source") == "fx-manual");
     assert_eq!(text_at(&told.unwrap(), "summary"), format!("fx-manual: skipped — {detail}"));
@@ -62,7 +62,7 @@ async fn manual_autonomy_is_started_by_nobody_but_a_human() {
     fleet.spy("by-hand", r#""autonomy_level":"manual""#);
     let options = AdvanceOptions { force: true, ..AdvanceOptions::default() };
     let result = fleet.advance_with(options).await.unwrap();
-    assert_eq!(summary_of(&result, "by-hand"), "skipped: manual — requires explicit invocation");
+    assert_eq!(summary_of(&result, "by-hand"), "skipped: manual — started by hand only");
     assert!(fleet.started().is_empty(), "force lifts freshness alone");
 }
 

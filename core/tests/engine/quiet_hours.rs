@@ -4,7 +4,7 @@ use warpline_core::clock::Instant;
 use warpline_core::engine::{AdvanceOptions, AdvanceResult, PluginState};
 use warpline_core::schema::run_log::AdvanceStatus;
 
-use crate::support::{Fleet, START, state_of, text_at};
+use crate::support::{Fleet, START, entry_of, state_of, text_at};
 
 /// Makes the minutes from `from` to `to`, counted from the local minute of the start, quiet.
 fn quiet(fleet: &Fleet, from: u32, to: u32) {
@@ -101,5 +101,11 @@ async fn what_does_not_load_is_named_in_quiet_hours_too() {
         result.plugin_entries.iter().map(|entry| entry.plugin.to_text()).collect();
     assert_eq!(entries, ["good", "x", "y", "broken"], "each once");
     let failures = fleet.run_failures();
-    assert!(failures.len() == 1 && failures[0].contains("`broken`"), "{failures:?}");
+    assert_eq!(failures.len(), 1);
+    for name in ["broken", "x", "y"] {
+        assert!(failures[0].contains(&format!("`{name}`")), "{failures:?}");
+        let entry = entry_of(&result, name);
+        assert_eq!((entry.started_at.to_text(), entry.elapsed_ms), (START.to_owned(), 0.0));
+    }
+    assert!(!failures[0].contains("`good`"), "{failures:?}");
 }

@@ -1,5 +1,6 @@
 //! What an advance leaves behind, byte for byte: state, run log, daily log, events.
 
+use std::path::Path;
 use std::time::Duration;
 
 use warpline_core::engine::{AdvanceOptions, AdvanceResult};
@@ -80,7 +81,7 @@ async fn the_run_log_is_exact() {
       "status": "skipped",
       "started_at": "{START}",
       "elapsed_ms": 0,
-      "result_summary": "skipped: schedule 'manual': requires profile 'manual'",
+      "result_summary": "skipped: schedule 'manual': waits for profile 'manual'",
       "retried": false
     }},
     {{
@@ -147,7 +148,7 @@ async fn the_daily_log_is_exact() {
             "charlie",
             "skipped",
             0,
-            "skipped: schedule 'manual': requires profile 'manual'",
+            "skipped: schedule 'manual': waits for profile 'manual'",
         ),
         entry("error", "bravo", "failed", 0, "no"),
         entry("error", "delta", "failed", 0, "the manifest threw"),
@@ -156,6 +157,16 @@ async fn the_daily_log_is_exact() {
     ];
     let path = fleet.paths.logs_dir.join("runs/2026-08-20.jsonl");
     assert_eq!(fleet.text(&path), expected.join("\n") + "\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_daily_log_of_a_complete_pass_holds_no_warning() {
+    let fleet = Fleet::new();
+    fleet.spy("p", "");
+    fleet.advance().await;
+    let text = fleet.text(&fleet.paths.logs_dir.join("runs/2026-08-20.jsonl"));
+    let levels = |line| text_at(&warpline_core::json::parse(line).unwrap(), "level");
+    assert_eq!(text.lines().map(levels).collect::<Vec<_>>(), ["info"; 3], "{text}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -168,7 +179,7 @@ async fn the_events_are_exact_and_in_the_order_of_the_levels() {
         )
     };
     let end = "2026-08-20T12:00:01.500Z";
-    let manual = "charlie: skipped — schedule 'manual': requires profile 'manual'";
+    let manual = "charlie: skipped — schedule 'manual': waits for profile 'manual'";
     let expected = [
         line("run_started", START, "engine", &format!("Run {id} started"), "info"),
         line("plugin_result", end, "alpha", "alpha: done", "info"),
@@ -279,6 +290,15 @@ async fn every_path_that_is_moved_is_honoured() {
     options.paths.events_path = Some("there/events".into());
     options.paths.preferences_path = Some("there/prefs.json".into());
     options.paths.approval_path = Some("there/grant".into());
+    options.paths.plugins_dir = Some("there/plugins".into());
+    std::fs::rename(&fleet.paths.plugins, there.join("plugins")).unwrap();
+    let names = |directory: &Path| {
+        let entries = std::fs::read_dir(directory).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(&fleet.paths.home), ["there"]);
     let result = fleet.advance_with(options).await.unwrap();
     assert_eq!(result.gated_plugins, ["p"]);
     assert!(summary_of(&result, "locked").contains("task locked"));
@@ -288,9 +308,14 @@ async fn every_path_that_is_moved_is_honoured() {
     assert!(fleet.text(&there.join("events")).contains("stub: parked result discarded"));
     let log = there.join(format!("runs/{}.json", result.run_id));
     assert_eq!(result.run_log_path, Some(log));
-    for path in [&fleet.paths.state_file, &fleet.paths.events, &fleet.paths.runs_dir] {
-        assert!(!path.exists(), "{}", path.display());
-    }
+    assert_eq!(names(&fleet.paths.home), ["there"], "nothing comes to be at the usual places");
+    let moved = ["events", "grant", "logs", "plugins", "prefs.json", "runs", "s"];
+    assert_eq!(names(&there), moved);
+    assert_eq!(
+        names(&there.join("s")),
+        ["state.json"],
+        "lock and journal lay beside it and are gone"
+    );
 }
 
 #[tokio::test(start_paused = true)]

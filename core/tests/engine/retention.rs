@@ -92,6 +92,23 @@ async fn a_direct_run_keeps_the_twenty_newest_of_its_plugin() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_event_past_the_slack_leaves_the_newest_twenty_thousand() {
+    // A pass over one plugin appends three lines: the start, the plugin, the end.
+    for (before, after) in [(21_997, 22_000), (21_998, 20_000)] {
+        let fleet = Fleet::new();
+        fleet.spy("p", "");
+        let lines: String = (0..before).map(|index| format!("line {index}\n")).collect();
+        fleet.put(&fleet.paths.events, &lines);
+        let result = fleet.advance().await;
+        let text = fleet.text(&fleet.paths.events);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), after);
+        assert_eq!(lines[0], format!("line {}", before + 3 - after), "the oldest go");
+        assert!(lines[after - 1].contains(&format!("Run {} complete", result.run_id)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_advance_trims_no_history() {
     let fleet = Fleet::new();
     fleet.spy("p", "");

@@ -137,7 +137,7 @@ async fn a_refused_root_leaves_no_trace_and_is_named() {
     let error = fleet.advance_with(from_root(&absent)).await.unwrap_err().to_string();
     assert_eq!(error, format!("cannot read plugin root {}: ENOENT", absent.display()));
     let error = fleet.advance_with(from_root("".as_ref())).await.unwrap_err().to_string();
-    assert!(error.contains("plugin root is an empty string"), "{error}");
+    assert!(error.contains("plugin root was given as an empty string"), "{error}");
     for path in [fleet.paths.home.join("state"), fleet.paths.logs_dir.clone()] {
         assert!(!path.exists(), "not even a directory: {}", path.display());
     }
@@ -216,4 +216,14 @@ async fn a_log_that_cannot_be_begun_stops_the_advance_before_any_plugin() {
         assert!(fleet.started().is_empty() && !fleet.paths.state_file.exists());
         assert!(!fleet.paths.run_lock().exists(), "the lock is released");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_that_cannot_be_locked_stops_the_advance_before_any_plugin() {
+    let fleet = Fleet::new();
+    fleet.spy("p", "");
+    std::fs::create_dir_all(fleet.paths.state_lock()).unwrap();
+    let error = fleet.advance_with(AdvanceOptions::default()).await.unwrap_err();
+    assert!(error.to_string().contains(".state.lock"), "{error}");
+    assert!(fleet.started().is_empty() && !fleet.paths.events.exists());
 }

@@ -31,6 +31,9 @@ pub type Answer = std::result::Result<Value, String>;
 /// What a plugin was called with, call by call.
 pub type Requests = Arc<Mutex<Vec<AttemptRequest>>>;
 
+/// Sees each notice at the moment it is told.
+type Watcher = Box<dyn Fn(&Notice) + Send>;
+
 type Handler = Arc<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
 
 /// What a handler is given.
@@ -49,6 +52,7 @@ pub struct FakeHost {
     pub started: Mutex<Vec<String>>,
     pub aborts: Mutex<Vec<AbortReason>>,
     pub notices: Mutex<Vec<Notice>>,
+    pub watcher: Mutex<Option<Watcher>>,
 }
 
 impl Host for FakeHost {
@@ -56,6 +60,7 @@ impl Host for FakeHost {
         let engine = self.engine.get().and_then(Weak::upgrade).expect("the engine lives");
         match request {
             Request::LoadManifests { plugins } => {
+                assert!(engine.begin(id));
                 if plugins.iter().any(|plugin| plugin.name == "hangs") {
                     return;
                 }
@@ -76,12 +81,17 @@ impl Host for FakeHost {
                 engine.complete(id, Ok(rows.into()));
             }
             Request::LoadHandler { plugin, .. } => {
+                assert!(engine.begin(id), "nobody has given up yet");
                 let thrown = self.unloadable.lock().unwrap().get(&plugin.name.to_text()).cloned();
                 let failed = |message: String| HostFailure::Threw(message.into());
                 engine.complete(id, thrown.map_or(Ok(Value::Null), |text| Err(failed(text))));
             }
             Request::Attempt(request) => {
                 let name = request.plugin.name.to_text();
+                if name == "unreached" {
+                    return;
+                }
+                assert!(engine.begin(id), "nobody has given up yet");
                 let aborted = CancellationToken::new();
                 self.started.lock().unwrap().push(name.clone());
                 self.open.lock().unwrap().insert(id, aborted.clone());
@@ -105,6 +115,9 @@ impl Host for FakeHost {
     }
 
     fn notify(&self, _operation: u64, notice: Notice) {
+        if let Some(watcher) = &*self.watcher.lock().unwrap() {
+            watcher(&notice);
+        }
         self.notices.lock().unwrap().push(notice);
     }
 }
@@ -278,6 +291,16 @@ impl Fleet {
             _ => None,
         };
         notices.iter().filter_map(text).collect()
+    }
+
+    /// The starts and ends of one plugin that the host was told, in order.
+    pub fn starts_and_ends(&self, name: &str) -> Vec<Notice> {
+        let notices = self.host.notices.lock().unwrap();
+        let told = notices.iter().filter(|notice| match notice {
+            Notice::PluginStart { plugin } | Notice::PluginEnd { plugin, .. } => *plugin == name,
+            _ => false,
+        });
+        told.cloned().collect()
     }
 
     /// The warnings that the host was told.

@@ -234,7 +234,9 @@ fn metadata(event: &BoardEvent) -> Computed {
 fn gate_retention(input: &Input) -> Computed {
     let now = now(input)?;
     let parked_now: HashSet<JsString> = input.strings("parked_now")?.into_iter().collect();
-    let gates = input.array("gates")?.iter().map(whole_gate);
+    let clocks = ["run_started_at", "run_completed_at", "applied_at"];
+    let gates = input.rows("gates", &[&["plugin", "run_id"][..], &clocks].concat())?;
+    let gates = gates.into_iter().map(whole_gate);
     let gates = gates.collect::<Result<Vec<_>, _>>()?;
     let kept = gates.iter().filter(|gate| gate::survives(gate, now, &parked_now));
     let survivors: Vec<JsString> = kept.map(|gate| gate.run_id.clone()).collect();
@@ -242,11 +244,11 @@ fn gate_retention(input: &Input) -> Computed {
 }
 
 /// A gate with the parts that the family leaves out.
-fn whole_gate(given: &Value) -> Result<PendingGate, String> {
+fn whole_gate(given: &Map) -> Result<PendingGate, String> {
     let template = r#"{"created_at":"2026-08-20T10:00:00.000Z","payload_summary":"s","plugin_result":
         {"status":"success","phases_completed":[],"phases_failed":[],"data_freshness":{},"summary":"s"}}"#;
     let parts = parse(template).map_err(|error| error.to_string())?;
-    let parts = parts.as_object().into_iter().chain(given.as_object()).flat_map(Map::iter);
+    let parts = parts.as_object().into_iter().chain([given]).flat_map(Map::iter);
     let gate: Map = parts.map(|(key, value)| (key.clone(), value.clone())).collect();
     PendingGate::parse(&gate.into()).map_err(|issues| issues_text(&issues))
 }
@@ -334,7 +336,7 @@ fn quiet_hours(input: &Input) -> Computed {
 fn file_retention(input: &Input) -> Computed {
     let now = now(input)?;
     let mut files: Record<(Instant, &str)> = Record::new();
-    for file in input.array("files")? {
+    for file in input.rows("files", &["name", "mtime", "content"])? {
         let text = |key| file.get(key).and_then(Value::as_string).and_then(JsString::as_str);
         let (name, mtime, content) = (text("name"), text("mtime"), text("content"));
         let (Some(name), Some(mtime), Some(content)) = (name, mtime, content) else {

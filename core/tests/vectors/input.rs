@@ -74,6 +74,19 @@ impl Input {
         self.value(key)?.as_array().ok_or_else(|| format!("`{key}` is not an array"))
     }
 
+    /// An array of objects that hold no other keys than these.
+    pub fn rows(&self, key: &str, known: &[&str]) -> Result<Vec<&Map>, String> {
+        let mut rows = Vec::new();
+        for (index, row) in self.array(key)?.iter().enumerate() {
+            let row = row.as_object().ok_or_else(|| format!("`{key}[{index}]` is no object"))?;
+            if let Some(odd) = row.keys().find(|name| known.iter().all(|known| *name != known)) {
+                return Err(format!("unknown key in the input: {key}[{index}].{odd}"));
+            }
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+
     /// An array of strings.
     pub fn strings(&self, key: &str) -> Result<Vec<JsString>, String> {
         let strings = self.array(key)?.iter().map(|item| item.as_string().cloned());

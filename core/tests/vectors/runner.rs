@@ -1,6 +1,7 @@
 //! Runs family files: reads them strictly, feeds each case to its adapter, collects the faults.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -31,30 +32,44 @@ pub struct Family {
 
 /// The folder that holds the family files: `WARPLINE_VECTORS`, else the one of this repository.
 pub fn folder() -> PathBuf {
-    match std::env::var_os("WARPLINE_VECTORS") {
-        Some(folder) if !folder.is_empty() => folder.into(),
-        _ => Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors"),
-    }
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = package.parent().unwrap_or(package);
+    folder_of(std::env::var_os("WARPLINE_VECTORS").as_deref(), root)
+}
+
+/// The folder that a name means; a relative one counts from the root of the workspace.
+pub fn folder_of(named: Option<&OsStr>, root: &Path) -> PathBuf {
+    root.join(named.filter(|named| !named.is_empty()).unwrap_or("tests/vectors".as_ref()))
 }
 
 /// Reads every family file of a folder, in the order of their names.
 pub fn read_folder(folder: &Path) -> Result<Vec<Family>, String> {
-    let listing = std::fs::read_dir(folder).map_err(|error| format!("{folder:?}: {error}"))?;
+    let fault = |what: String| format!("{}: {what}", folder.display());
+    let listing = std::fs::read_dir(folder).map_err(|error| fault(error.to_string()))?;
     let mut paths = Vec::new();
     for entry in listing {
-        let path = entry.map_err(|error| format!("{folder:?}: {error}"))?.path();
+        let path = entry.map_err(|error| fault(error.to_string()))?.path();
         if path.extension().is_some_and(|extension| extension == "json") {
             paths.push(path);
         }
+    }
+    if paths.is_empty() {
+        return Err(fault("there are no family files (*.json)".into()));
     }
     paths.sort();
     paths.iter().map(|path| read_family(path)).collect()
 }
 
+const FAMILY_KEYS: [&str; 3] = ["family", "about", "cases"];
+
 fn read_family(path: &Path) -> Result<Family, String> {
     let fault = |what: &str| format!("{}: {what}", path.display());
     let text = std::fs::read_to_string(path).map_err(|error| fault(&error.to_string()))?;
     let value = parse(&text).map_err(|error| fault(&error.to_string()))?;
+    let mut keys = value.as_object().into_iter().flat_map(Map::keys);
+    if let Some(odd) = keys.find(|key| FAMILY_KEYS.iter().all(|known| *key != known)) {
+        return Err(fault(&format!("`{odd}` is no key of a family")));
+    }
     let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     if value.get("family").and_then(Value::as_string) != Some(&name.into()) {
         return Err(fault("`family` is not the name of the file"));

@@ -159,11 +159,11 @@ fn config_resolve(input: &Input) -> Result<Value, String> {
     manifest.insert("inputs", input.value("inputs")?.clone());
     manifest.insert("secrets", input.value("secrets")?.clone());
     let manifest = Manifest::parse(&manifest.into()).map_err(|issues| format!("{issues:?}"))?;
-    let env: HashMap<JsString, String> = input
-        .object("env")?
-        .iter()
-        .filter_map(|(name, value)| Some((name.clone(), value.as_string()?.to_text())))
-        .collect();
+    let mut env: HashMap<JsString, String> = HashMap::new();
+    for (name, value) in input.object("env")?.iter() {
+        let value = value.as_string().ok_or_else(|| format!("`env.{name}` is not a string"))?;
+        env.insert(name.clone(), value.to_text());
+    }
     let file = input.optional_text("file")?;
     let resolved =
         config::resolve(&manifest, file, input.object("args")?, &|name| env.get(name).cloned());

@@ -1,4 +1,4 @@
-// The Node side of the host contract: runs plugin code when the engine asks, and answers once.
+// Runs plugin code in Node.js for the engine: it starts what it is told to and gives one answer to each call.
 //
 // It decides nothing: no timer, no retry. A call the engine no longer waits for is forgotten, and
 // what its code still does is neither an answer nor an unhandled rejection.
@@ -8,7 +8,7 @@ import { restoreAfter, watchProcess } from './ambient.js'
 import { mintCapabilities } from './capabilities.js'
 import { PluginCall } from './plugin-call.js'
 import { divertPrints } from './prints.js'
-import { jsonOf, textOfThrown } from './text.js'
+import { jsonOf, plainJsonOf, textOfThrown } from './text.js'
 
 /**
  * @typedef {import('../native-engine.js').PluginModule} PluginModule
@@ -37,6 +37,7 @@ import { jsonOf, textOfThrown } from './text.js'
  * @typedef {(...args: unknown[]) => unknown} Handler
  * @typedef {<T>(code: () => T) => T} Enter
  * @typedef {{
+ *   begin(call: number): boolean,
  *   complete(call: number, outcome: 'value' | 'threw' | 'noJson', json: string): void,
  *   print(invocation: number, text: string): void,
  *   warn(text: string): void,
@@ -104,6 +105,8 @@ export class NodeHost {
    * @param {Request} request
    */
   #begin(call, request) {
+    // What the engine has given up meanwhile must not run: it is on record as over.
+    if (!this.#engine.begin(call)) return
     switch (request.kind) {
       case 'manifests':
         return this.#settle(call, this.#manifests(request.plugins))
@@ -144,7 +147,7 @@ export class NodeHost {
           if (module.manifest === undefined) {
             throw new Error(`${plugin.directory}/manifest.ts exports no \`manifest\``)
           }
-          return jsonOf(module.manifest)
+          return plainJsonOf(module.manifest)
         })
         return `{"plugin":${name},"manifest":${manifest}}`
       } catch (thrown) {

@@ -9,6 +9,8 @@
 import { realpathSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
+import { fromNative } from '../errors.js'
+
 const TYPESCRIPT = /\.m?ts$/
 const RELATIVE = /^(?:\.\.?\/|file:)/
 
@@ -78,14 +80,23 @@ export class PluginFiles {
     clean.hash = ''
     if (!TYPESCRIPT.test(clean.pathname)) return undefined
     const path = fileURLToPath(clean)
-    const { source, fault } = this.#eraseFile(path)
+    const { source, fault } = this.#erased(path)
     if (fault) throw syntaxError(path, fault)
-    // No source and no fault: the file cannot be read. Node says why in its own words.
+    // No source and no fault: there is no such file. Node says so in its own words.
     if (typeof source !== 'string') return undefined
     return {
       format: 'module',
       source: `${source}\n\n//# sourceURL=${clean.href}`,
       shortCircuit: true,
+    }
+  }
+
+  /** @param {string} path */
+  #erased(path) {
+    try {
+      return this.#eraseFile(path)
+    } catch (thrown) {
+      throw fromNative(thrown)
     }
   }
 

@@ -19,14 +19,19 @@ export type BoardEventSeverity = 'critical' | 'warning' | 'info'
 
 /** One event. */
 export interface BoardEvent {
+  /** Unique; a UUID where warpline made it. */
   event_id: string
   type: BoardEventType
+  /** ISO 8601. */
   timestamp: string
+  /** Who tells: a plugin, or a part of the runtime. */
   source: string
   /** At most 200 UTF-16 units. */
   summary: string
   severity: BoardEventSeverity
+  /** The task it concerns. */
   task_id: string | null
+  /** The run it came from. */
   run_id: string | null
   /** JSON text. */
   metadata_json: string | null
@@ -34,6 +39,7 @@ export interface BoardEvent {
 
 /** What an operator did about an event. */
 export interface Acknowledgement {
+  /** ISO 8601. */
   acknowledged_at: string
   action_taken: 'acknowledge' | 'action' | 'defer' | 'mark_done'
 }
@@ -41,8 +47,10 @@ export interface Acknowledgement {
 /** Acknowledgements by event id. */
 export type Acknowledgements = Record<string, Acknowledgement>
 
+/** Validates one line of `state/events.jsonl`. */
 export declare const BoardEventSchema: Schema<
   WithDefaults<BoardEvent, 'task_id' | 'run_id' | 'metadata_json'>,
   BoardEvent
 >
+/** Validates the content of `state/acknowledgements.json`. */
 export declare const AcknowledgementsSchema: Schema<Acknowledgements, Acknowledgements>

@@ -22,7 +22,7 @@ export type Tier = 'normal' | 'degraded' | 'extended' | 'suspended'
 /** The type of an input value. */
 export type InputType = 'string' | 'number' | 'boolean' | 'array' | 'object'
 
-/** What a re-run does to an output. */
+/** Whether outputs of earlier runs stay (`versioned`) or the newest takes their place. */
 export type Temporality = 'versioned' | 'replace'
 
 /** A declared input, as a manifest writes it. */
@@ -64,7 +64,9 @@ export interface PluginAction {
 export interface PluginManifestInput {
   /** The directory name. */
   name: string
+  /** Free text; nothing compares it. */
   version: string
+  /** One line for a reader. */
   description: string
   /** Default: none. */
   inputs?: Record<string, PluginInputDeclarationInput> | undefined
@@ -79,7 +81,7 @@ export interface PluginManifestInput {
   side_effects?: readonly SideEffect[] | undefined
   /** Names of environment variables; all are required. */
   secrets?: readonly string[] | undefined
-  /** Hours during which a run stays fresh; greater than 0. */
+  /** Hours during which a run, failed or not, stays fresh; greater than 0. */
   ttl_hours: number
   /** Names of plugins. */
   dependencies?: readonly string[] | undefined
@@ -89,10 +91,11 @@ export interface PluginManifestInput {
   max_retries?: number | undefined
   /** Milliseconds, 0 to 60000. Default: 2000. */
   retry_delay_ms?: number | undefined
+  /** What a program may offer to call by hand. Default: absent. */
   actions?: Readonly<Record<string, Readonly<PluginAction>>> | undefined
-  /** Default: 1. */
+  /** How many invocations of it one process runs at once. Default: 1. */
   max_parallelism?: number | undefined
-  /** Default: `normal`. */
+  /** The last tier in which it still runs. Default: `normal`. */
   min_tier?: Tier | undefined
 }
 

@@ -22,8 +22,10 @@ export type SkillErrorImpact = 'HIGH' | 'MEDIUM' | 'LOW'
 /** One error, as a handler writes it. */
 export interface SkillErrorInput {
   code: SkillErrorCode
+  /** For a reader: names, never values. */
   message: string
   impact: SkillErrorImpact
+  /** Where it came from. */
   source?: string | undefined
   /** Whether another attempt may succeed. Default: false. */
   retryable?: boolean | undefined
@@ -41,7 +43,7 @@ export interface SkillError {
 /** How an output is rendered. */
 export type OutputFormat = 'markdown' | 'json' | 'html' | 'text'
 
-/** The content of an output: exactly one of the two. */
+/** The content of an output, held in it or in a file. */
 export type OutputContent =
   | { /** At most `OUTPUT_BODY_CAP_BYTES`. */ body: string; path?: never }
   | { body?: never; path: string }
@@ -52,7 +54,9 @@ export type OutputRecordInput = {
   type: string
   /** Default: `markdown`. */
   format?: OutputFormat | undefined
+  /** Overwritten by the runtime. */
   run_id?: string | undefined
+  /** Overwritten by the runtime. */
   produced_at?: string | undefined
 } & OutputContent
 
@@ -62,12 +66,13 @@ export type OutputRecord = {
   format: OutputFormat
   /** The run that produced it. */
   run_id?: string
-  /** When that run was accepted. */
+  /** The instant, ISO 8601, at which the runtime took it from the handler. */
   produced_at?: string
 } & OutputContent
 
 /** Work handed to a model. */
 export interface NeedsLlm {
+  /** What is to be done. */
   task: string
   /** A file under the home, relative to it. */
   context_path: string
@@ -76,17 +81,25 @@ export interface NeedsLlm {
 /** A result, as a handler writes it. */
 export interface SkillResultInput {
   status: SkillStatus
+  /** Parts of the work that are done, in words of the plugin's own. */
   phases_completed: readonly string[]
+  /** Parts that are not. */
   phases_failed: readonly string[]
+  /** The first one is shown, and decides about another attempt. Default: none. */
   errors?: readonly SkillErrorInput[] | undefined
+  /** When the data of each source was fetched, ISO 8601 by source name. */
   data_freshness: Readonly<Record<string, string>>
   /** One line for a reader. */
   summary: string
   /** Outputs; a bare string is the path of a markdown artifact. */
   artifacts_produced?: readonly (OutputRecordInput | string)[] | undefined
+  /** Whether what was done can be undone. */
   reversible?: boolean | undefined
+  /** How a reader undoes it. */
   undo_instruction?: string | undefined
+  /** Only counts with status `skipped`. */
   needs_llm?: NeedsLlm | undefined
+  /** Default: 2. */
   schema_version?: number | undefined
 }
 
@@ -105,9 +118,13 @@ export interface SkillResult {
   schema_version: number
 }
 
+/** Validates what a handler returns. */
 export declare const SkillResultSchema: Schema<SkillResultInput, SkillResult>
+/** Validates one error. */
 export declare const SkillErrorSchema: Schema<SkillErrorInput, SkillError>
+/** Validates one output. */
 export declare const OutputRecordSchema: Schema<OutputRecordInput | string, OutputRecord>
+/** Validates a hand-off. */
 export declare const NeedsLlmSchema: Schema<NeedsLlm, NeedsLlm>
 
 /** The largest inline body of an output, in UTF-8 bytes, measured after redaction. */

@@ -18,6 +18,7 @@ export class AskingEngine {
   #waiting = new Map()
 
   host = new NodeHost({
+    begin: () => true,
     complete: (call, outcome, json) => {
       const answer = { ok: outcome === 'value', value: JSON.parse(json) }
       this.answers.push({ call, ...answer })

@@ -16,7 +16,7 @@ from .modules import import_plugin_file
 from .plugin_call import PluginCall, enter
 from .prints import divert_prints
 from .signal import Signal
-from .text import NotJsonError, json_of, text_of_raised
+from .text import NotJsonError, json_of, plain_json_of, text_of_raised
 from .threads import DaemonExecutor, DaemonThreads
 
 #: Gives the context that the caller of an operation began it in.
@@ -84,7 +84,11 @@ class PythonHost:
             request = json.loads(request_json)
             directory = request.get("plugin", {}).get("directory")
             context = self._context_of(request["operation"]).copy()
-            context.run(self._begin, call, request)
+            # What the engine has given up meanwhile must not run: it is on record as over.
+            if self._engine.begin(call.number):
+                context.run(self._begin, call, request)
+            else:
+                self._take(call)
         except BaseException as error:  # SystemExit and KeyboardInterrupt included
             self._fail(call, text_of_raised(error, directory))
 
@@ -121,7 +125,7 @@ class PythonHost:
         """One row of the answer: an error of one manifest is not an error of the others."""
         name = json_of(plugin["name"])
         try:
-            manifest = self._run(call, {"plugin": plugin}, lambda: json_of(_manifest(plugin)))
+            manifest = self._run(call, {"plugin": plugin}, lambda: plain_json_of(_manifest(plugin)))
             return f'{{"plugin":{name},"manifest":{manifest}}}'
         except BaseException as error:  # plugin code can raise anything
             text = json_of(text_of_raised(error, plugin["directory"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from types import TracebackType
 from typing import Iterator, Optional
 
@@ -18,6 +19,13 @@ PLACE_LIMIT = 200
 
 #: Beyond this many bits an integer has no double.
 DOUBLE_BITS = 1024
+
+
+#: What would move the cursor, colour, hide or reorder text on a terminal, or end the line.
+UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]")
+
+#: The types that a manifest is made of.
+PLAIN = (dict, list, tuple, str, int, float, bool, type(None))
 
 
 class NotJsonError(ValueError):
@@ -40,7 +48,22 @@ def json_of(value: object) -> str:
     return text
 
 
-def _check(root: object) -> None:
+def plain_json_of(value: object) -> str:
+    """The JSON text of a value made of the plain types alone.
+
+    A subclass can show its reader one thing and say another when it is written. A side effect that a
+    manifest leaves out would be one that nobody is asked about.
+    """
+    _check(value, plain=True)
+    return json_of(value)
+
+
+def one_line(text: str) -> str:
+    """Text for one line of a terminal: what could play tricks there is shown as an escape."""
+    return UNSAFE.sub(lambda unsafe: f"\\u{{{ord(unsafe[0]):x}}}", text)
+
+
+def _check(root: object, plain: bool = False) -> None:
     """Looks at every part of a value, without recursion."""
     path: list[str] = []
     active: set[int] = set()
@@ -57,6 +80,9 @@ def _check(root: object) -> None:
             continue
         name, value = entry
         size += 2
+        if plain and type(value) not in PLAIN:
+            kind = type(value).__name__
+            raise NotJsonError(f"{_place(path, name)} is of type {kind}, which is no plain value")
         if value is None or value is True or value is False:
             continue
         if isinstance(value, str):

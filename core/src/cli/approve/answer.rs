@@ -1,57 +1,37 @@
-//! The parked results among the named plugins: checked together, then answered one by one.
+//! The parked results among the named plugins: accepted where one waits, reported either way.
 
-use crate::decide::denial::{Standing, standing};
-use crate::decide::gate::{self, Answer};
-use crate::home::events;
-use crate::home::state::{self, Decision};
-use crate::json::JsString;
-use crate::schema::engine_state::EngineState;
-use crate::schema::event::{self, BoardEvent, GateReason};
-
-use super::Named;
+use crate::answers::{self, Answer, Parked};
+use crate::cli::args::Approve;
 use crate::cli::context::{Context, Refused};
 use crate::cli::{exit, names, text};
-use crate::clock::Instant;
+use crate::json::JsString;
+use crate::schema::engine_state::Denial;
+
+use super::Named;
 
 /// What became of the named plugins.
 pub(super) enum Outcome {
-    /// Nothing was written.
-    Refused(Refused),
     /// No result waits; a grant is what was asked for.
     NothingParked,
     /// Every result was answered; the exit code says whether all were recorded.
     Answered(i32),
 }
 
-enum Step {
-    Refused(Refused),
-    NothingParked(Vec<(JsString, Answer)>),
-    Answered(Vec<(JsString, Answer)>),
-}
-
-/// Answers what is parked, in one read and write of the state document under its lock.
-pub(super) fn answer<F>(context: &Context<'_, F>, named: &[Named<'_>]) -> Result<Outcome, Refused> {
-    let now = context.now();
-    let step = state::update(&context.paths, now, |document| {
-        if let Some(refused) = refusal(document, named) {
-            return Ok(Decision::Keep(Step::Refused(refused)));
+/// Answers what is parked.
+pub(super) fn answer<F>(
+    context: &Context<'_, F>,
+    options: &Approve,
+    named: &[Named<'_>],
+) -> Result<Outcome, Refused> {
+    let parked = answers::apply(&context.paths, named, options.run.as_ref(), context.now());
+    match parked.map_err(|error| Refused::from(&error))? {
+        Parked::Denied(denials) => Err(denied(&denials)),
+        Parked::Mixed { waiting, others } => Err(mixed(&waiting, &others)),
+        Parked::OtherRun { plugin, waiting, applied_at } => {
+            let seen = options.run.clone().unwrap_or_default();
+            Err(other_run(&plugin, &seen, waiting.as_ref(), applied_at.as_ref()))
         }
-        let mut answers = Vec::new();
-        for (name, manifest) in named {
-            answers.push(((*name).clone(), gate::answer(document, name, manifest, now)));
-        }
-        let parked = is_parked(&answers);
-        // The trace comes first: there is no yes without one.
-        let traces: Vec<BoardEvent> =
-            answers.iter().filter_map(|(name, answer)| trace(now, name, answer)).collect();
-        events::append(&context.paths, &traces)?;
-        let writes = answers.iter().any(|(_, answer)| answer.writes());
-        let step = if parked { Step::Answered(answers) } else { Step::NothingParked(answers) };
-        Ok(if writes { Decision::Write(step) } else { Decision::Keep(step) })
-    });
-    match step.map_err(|error| Refused::from(&error))? {
-        Step::Refused(refused) => Ok(Outcome::Refused(refused)),
-        Step::NothingParked(spent) => {
+        Parked::NothingWaits(spent) => {
             for (name, answer) in &spent {
                 if let Answer::AlreadyApplied { run_id, applied_at } = answer {
                     context.say(&format!(
@@ -65,67 +45,60 @@ pub(super) fn answer<F>(context: &Context<'_, F>, named: &[Named<'_>]) -> Result
             }
             Ok(Outcome::NothingParked)
         }
-        Step::Answered(answers) => Ok(Outcome::Answered(tell(context, &answers))),
+        Parked::Answered(answers) => Ok(Outcome::Answered(tell(context, named, &answers))),
     }
 }
 
-fn is_parked(answers: &[(JsString, Answer)]) -> bool {
-    answers
+fn denied(denials: &[Denial]) -> Refused {
+    let sentences: Vec<String> = denials
         .iter()
-        .any(|(_, answer)| !matches!(answer, Answer::None | Answer::AlreadyApplied { .. }))
-}
-
-/// Why nothing may be written: a standing denial, or results that wait for some names alone.
-fn refusal(document: &EngineState, named: &[Named<'_>]) -> Option<Refused> {
-    if let Some(refused) = denied(document, named) {
-        return Some(refused);
-    }
-    let (waiting, others): (Vec<Named<'_>>, Vec<Named<'_>>) =
-        named.iter().partition(|(name, _)| waits(document, name));
-    if waiting.is_empty() || others.is_empty() {
-        return None;
-    }
-    let message = format!(
-        "a result is parked for {} and none for {}: nothing was recorded and nothing was granted",
-        names::list(waiting.iter().map(|(name, _)| *name)),
-        names::list(others.iter().map(|(name, _)| *name)),
-    );
-    Some(
-        Refused::new(message)
-            .hint("answer the parked results and grant the others in two commands"),
-    )
-}
-
-/// Whether the newest result parked for a plugin has not been accepted yet.
-fn waits(document: &EngineState, plugin: &JsString) -> bool {
-    let newest = document.pending_gates.iter().rev().find(|gate| gate.plugin == *plugin);
-    newest.is_some_and(|gate| gate.applied_at.is_none())
-}
-
-fn denied(document: &EngineState, named: &[Named<'_>]) -> Option<Refused> {
-    let mut sentences = Vec::new();
-    let mut denied = Vec::new();
-    for (name, manifest) in named {
-        if let Standing::Live(denial) = standing(name, manifest, document) {
-            denied.push(text::line(name));
-            sentences
-                .push(format!("`{name}` was denied at {} ({})", denial.denied_at, denial.reason));
-        }
-    }
-    if denied.is_empty() {
-        return None;
-    }
+        .map(|denial| {
+            format!("`{}` was denied at {} ({})", denial.plugin, denial.denied_at, denial.reason)
+        })
+        .collect();
     let message =
         format!("{}: approving would not make it run. Nothing was granted", sentences.join("; "));
-    let hint = format!("`warpline deny --remove {}` takes the denial back", denied.join(" "));
-    Some(Refused::new(message).hint(hint))
+    let names = text::words(denials.iter().map(|denial| &denial.plugin));
+    let hint = format!("`warpline deny --remove {names}` takes the denial back");
+    Refused::new(message).hint(hint)
+}
+
+fn mixed(waiting: &[JsString], others: &[JsString]) -> Refused {
+    let message = format!(
+        "a result is parked for {} and none for {}: nothing was recorded and nothing was granted",
+        names::list(waiting),
+        names::list(others),
+    );
+    Refused::new(message).hint("answer the parked results and grant the others in two commands")
+}
+
+fn other_run(
+    plugin: &JsString,
+    seen: &JsString,
+    waiting: Option<&JsString>,
+    applied_at: Option<&JsString>,
+) -> Refused {
+    let nothing = "nothing was recorded and nothing was granted";
+    match (waiting, applied_at) {
+        (Some(waiting), _) => Refused::new(format!(
+            "the result that waits for `{plugin}` is that of run {waiting} and not of run {seen}: \
+             {nothing}"
+        ))
+        .hint("`warpline plan` shows the results that wait"),
+        (None, Some(applied_at)) => Refused::new(format!(
+            "the result of `{plugin}` from run {seen} was already applied at {applied_at}: {nothing}"
+        )),
+        (None, None) => Refused::new(format!(
+            "no result of `{plugin}` from run {seen} waits for an answer: {nothing}"
+        )),
+    }
 }
 
 /// Reports every answer and returns the exit code.
-fn tell<F>(context: &Context<'_, F>, answers: &[(JsString, Answer)]) -> i32 {
+fn tell<F>(context: &Context<'_, F>, named: &[Named<'_>], answers: &[(JsString, Answer)]) -> i32 {
     let mut recorded = 0;
     let mut refusals = Vec::new();
-    for (name, answer) in answers {
+    for ((name, answer), (_, manifest)) in answers.iter().zip(named) {
         match answer {
             Answer::Applied { run_id, run_completed_at, summary } => {
                 recorded += 1;
@@ -138,6 +111,10 @@ fn tell<F>(context: &Context<'_, F>, answers: &[(JsString, Answer)]) -> i32 {
                 if !summary.is_empty() {
                     context.say(&format!("  {}", text::line(summary)));
                 }
+                context.say(&format!(
+                    "  declared side effects: {}",
+                    text::effects(&manifest.side_effects)
+                ));
             }
             other => refusals.push(refused_answer(name, other)),
         }
@@ -155,22 +132,6 @@ fn tell<F>(context: &Context<'_, F>, answers: &[(JsString, Answer)]) -> i32 {
     if refused { exit::FAILED } else { exit::DONE }
 }
 
-/// The event that an answer leaves behind.
-fn trace(now: Instant, name: &JsString, answer: &Answer) -> Option<BoardEvent> {
-    let stamp = &events::stamp(now);
-    match answer {
-        Answer::Applied { run_id, .. } => Some(event::gate_applied(stamp, name, run_id)),
-        Answer::Expired { run_id } => Some(event::gate_expired(stamp, name, run_id)),
-        Answer::DependencyMoved { run_id, .. } => {
-            Some(event::gate_invalidated(stamp, name, run_id, GateReason::DependencyMoved))
-        }
-        Answer::None
-        | Answer::AlreadyApplied { .. }
-        | Answer::Denied { .. }
-        | Answer::Unusable { .. } => None,
-    }
-}
-
 fn refused_answer(name: &JsString, answer: &Answer) -> Refused {
     match answer {
         Answer::DependencyMoved { run_id, moved } => Refused::new(format!(
@@ -185,7 +146,7 @@ fn refused_answer(name: &JsString, answer: &Answer) -> Refused {
         Answer::Unusable { run_id } => Refused::new(format!(
             "the parked result of `{name}` from run {run_id} has a clock that cannot be read, so it cannot be recorded"
         ))
-        .hint(format!("`warpline deny {name}` discards it")),
+        .hint(format!("`warpline deny {}` discards it", text::word(name))),
         Answer::Denied { denied_at, reason } => {
             Refused::new(format!("`{name}` was denied at {denied_at} ({reason})"))
         }

@@ -1,5 +1,6 @@
 //! Granting: the grant file is merged, and what the grant now covers is told.
 
+use crate::answers::{self, MergeRequest, Merged};
 use crate::cli::args::Approve;
 use crate::cli::context::{Context, Refused};
 use crate::cli::fleet::Loaded;
@@ -7,8 +8,7 @@ use crate::cli::plan::scopes_text;
 use crate::cli::{exit, names, text};
 use crate::clock::Instant;
 use crate::decide::denial::{Standing, standing};
-use crate::decide::grant::{MergeRequest, Merged};
-use crate::home::{approval, state};
+use crate::home::state;
 use crate::schema::grant::Scopes;
 
 use super::Named;
@@ -28,11 +28,19 @@ pub(super) fn named<F>(
     );
     let merged = merge(context, options, Scopes::Plugins(scopes))?;
     context.say(&approved);
+    let mut named: Vec<&Named<'_>> = named.iter().collect();
+    named.sort_by_key(|(name, _)| *name);
     for (name, manifest) in named {
         if manifest.side_effects.is_empty() {
             context.say(&format!(
                 "  {} declares no side effects and needs no grant",
                 text::line(name)
+            ));
+        } else {
+            context.say(&format!(
+                "  {}: {}",
+                text::line(name),
+                text::effects(&manifest.side_effects)
             ));
         }
     }
@@ -47,27 +55,24 @@ pub(super) fn everything<F>(
     loaded: &Loaded,
 ) -> Result<i32, Refused> {
     let document = state::load_read_only(&context.paths, context.now());
-    let (mut plugins, mut effects, mut denied) = (0, 0, Vec::new());
-    for (name, manifest) in &loaded.manifests {
-        if manifest.side_effects.is_empty() {
-            continue;
-        }
-        if matches!(standing(name, manifest, &document), Standing::Live(_)) {
-            denied.push(name);
-        } else {
-            plugins += 1;
-            effects += manifest.side_effects.len();
-        }
-    }
+    let acting = loaded.manifests.iter().filter(|(_, manifest)| !manifest.side_effects.is_empty());
+    let (denied, covered): (Vec<_>, Vec<_>) = acting.partition(|(name, manifest)| {
+        matches!(standing(name, manifest, &document), Standing::Live(_))
+    });
+    let effects = covered.iter().map(|(_, manifest)| manifest.side_effects.len()).sum();
     context.say(&format!(
         "Blanket approval: {} with {}, and every plugin added while it lasts",
-        text::count(plugins, "plugin"),
+        text::count(covered.len(), "plugin"),
         text::count(effects, "declared side effect")
     ));
-    for name in denied {
-        let name = text::line(name);
+    for (name, manifest) in covered {
+        context.say(&format!("  {}: {}", text::line(name), text::effects(&manifest.side_effects)));
+    }
+    for (name, _) in denied {
         context.say(&format!(
-            "  {name} stays denied; `warpline deny --remove {name}` takes that back"
+            "  {} stays denied; `warpline deny --remove {}` takes that back",
+            text::line(name),
+            text::word(name)
         ));
     }
     if !loaded.failures.is_empty() {
@@ -90,7 +95,8 @@ fn merge<F>(
         replace: options.replace,
         long: options.long,
     };
-    approval::merge(&context.paths, &request, context.now()).map_err(|error| Refused::from(&error))
+    answers::merge_grant(&context.paths, &request, context.now())
+        .map_err(|error| Refused::from(&error))
 }
 
 /// Tells what the grant file now says.

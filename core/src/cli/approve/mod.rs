@@ -6,12 +6,11 @@
 mod answer;
 mod grant;
 
-use crate::json::JsString;
-use crate::schema::manifest::Manifest;
+use crate::answers::Named;
 
 use super::args::Approve;
 use super::context::{Context, Refused};
-use super::fleet::{Fleet, Loaded};
+use super::fleet::Fleet;
 use super::names;
 
 use answer::Outcome;
@@ -19,7 +18,7 @@ use answer::Outcome;
 /// Answers, reports, and returns the exit code.
 pub(super) async fn run<F: Fleet>(context: &Context<'_, F>, options: &Approve) -> i32 {
     let loaded = context.fleet.load(&context.paths.plugins).await;
-    let ended = match named(&options.plugins, &loaded) {
+    let ended = match names::known(&options.plugins, &loaded) {
         Err(refused) => Err(refused),
         Ok(_) if options.plugins.is_empty() => grant::everything(context, options, &loaded),
         Ok(named) => some(context, options, &named),
@@ -30,22 +29,12 @@ pub(super) async fn run<F: Fleet>(context: &Context<'_, F>, options: &Approve) -
     })
 }
 
-type Named<'a> = (&'a JsString, &'a Manifest);
-
-fn named<'a>(names: &'a [JsString], loaded: &'a Loaded) -> Result<Vec<Named<'a>>, Refused> {
-    match names::check(names, loaded) {
-        Some(refused) => Err(refused),
-        None => Ok(names.iter().filter_map(|name| Some((name, loaded.manifest(name)?))).collect()),
-    }
-}
-
 fn some<F>(
     context: &Context<'_, F>,
     options: &Approve,
     named: &[Named<'_>],
 ) -> Result<i32, Refused> {
-    match answer::answer(context, named)? {
-        Outcome::Refused(refused) => Err(refused),
+    match answer::answer(context, options, named)? {
         Outcome::Answered(code) => {
             note_ignored(context, options);
             Ok(code)

@@ -26,9 +26,20 @@ pub struct Explanation {
     pub level: Option<usize>,
     /// Why no guard is asked.
     pub failure: Option<String>,
-    /// The guards in the order an advance asks them, with what holds the plugin back.
-    pub guards: Vec<(ReasonCode, Option<Held>)>,
+    /// The guards in the order an advance asks them.
+    pub guards: Vec<Guard>,
     now: crate::clock::Instant,
+}
+
+/// One guard's answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guard {
+    /// The guard.
+    pub code: ReasonCode,
+    /// What it looked at.
+    pub facts: String,
+    /// How it holds the plugin back, if it does.
+    pub held: Option<Held>,
 }
 
 /// Asks every guard about one plugin; `None` when it is not among the loaded ones.
@@ -62,7 +73,8 @@ fn ask_all(
     plugin: &JsString,
     manifest: &Manifest,
     due_before: &HashSet<JsString>,
-) -> Vec<(ReasonCode, Option<Held>)> {
+) -> Vec<Guard> {
+    let declared = manifest;
     let mut manifest = manifest.clone();
     let mut state = facts.state.clone();
     let mut locked = locked_plugins(&state, facts.now);
@@ -104,7 +116,12 @@ fn ask_all(
     let held = |code: ReasonCode| {
         holds.iter().find(|(other, _)| *other == code).map(|(_, held)| held.clone())
     };
-    ReasonCode::ALL.iter().map(|code| (*code, held(*code))).collect()
+    let guard = |code: &ReasonCode| Guard {
+        code: *code,
+        facts: super::facts::of(*code, facts, plugin, declared),
+        held: held(*code),
+    };
+    ReasonCode::ALL.iter().map(guard).collect()
 }
 
 /// A schedule that the profile admits.
@@ -122,17 +139,18 @@ impl Explanation {
     }
 
     fn first(&self) -> Option<&Held> {
-        self.guards.iter().find_map(|(_, held)| held.as_ref())
+        self.guards.iter().find_map(|guard| guard.held.as_ref())
     }
 
-    /// `{plugin, level, due, failure, guards: [{guard, holds, detail, data}]}`.
+    /// `{plugin, level, due, failure, guards: [{guard, holds, detail, data, facts}]}`.
     pub fn to_value(&self) -> Value {
-        let guards = self.guards.iter().map(|(code, held)| {
+        let guards = self.guards.iter().map(|Guard { code, facts, held }| {
             let mut map = Map::new();
             map.insert("guard", *code);
             map.insert("holds", held.is_some());
             map.insert("detail", held.as_ref().map(|held| held.detail.clone()));
             map.insert("data", held.as_ref().map(|held| held.data.clone()));
+            map.insert("facts", facts.as_str());
             Value::from(map)
         });
         let guards: Vec<Value> = guards.collect();
@@ -145,7 +163,7 @@ impl Explanation {
         map.into()
     }
 
-    /// One line for the plugin and one for each guard.
+    /// One line for the plugin and one for each guard, with its verdict and what it decided on.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         let name = text::line(&self.plugin);
@@ -160,10 +178,10 @@ impl Explanation {
                 writeln!(out, "{name}: cannot be considered: {}", text::line_str(failure))
             }
         };
-        for (code, held) in &self.guards {
+        for Guard { code, facts, held } in &self.guards {
             let answer = match held {
                 Some(held) => format!("✗ {}", held_text(held, self.now)),
-                None => "✓".to_owned(),
+                None => format!("✓ {facts}"),
             };
             _ = writeln!(out, "  {code:<20}{answer}");
         }

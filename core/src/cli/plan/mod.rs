@@ -1,17 +1,18 @@
 //! `plan`: what an advance would run now, and why the rest would not. Writes nothing, locks nothing.
 
 mod explain;
+mod facts;
 mod json;
 mod model;
 mod render;
 
 pub(super) use render::scopes_text;
 
-pub use explain::{Explanation, explain};
-pub use model::{Facts, GrantLine, Held, Plan, Planned, build};
+pub use explain::{Explanation, Guard, explain};
+pub use model::{Facts, GrantLine, Held, Plan, Planned, Waiting, build};
 
 use crate::clock::Instant;
-use crate::home::{Paths, approval, state};
+use crate::home::{Paths, approval, preferences, state};
 use crate::json::JsString;
 use crate::schema::manifest::RunProfile;
 
@@ -31,10 +32,14 @@ pub async fn plan<F: Fleet>(
 }
 
 fn facts(paths: &Paths, profile: Option<RunProfile>, now: Instant) -> Facts {
+    let (state, unusable) = state::preview(paths, now);
+    let refused = unusable.into_iter().chain(preferences::read(paths).err());
+    let refused = refused.map(|error| format!("an advance would be refused: {error}")).collect();
     Facts {
         home: paths.home.clone(),
         plugins_dir: paths.plugins.clone(),
-        state: state::load_read_only(paths, now),
+        state,
+        refused,
         grant: approval::read(paths),
         profile,
         now,

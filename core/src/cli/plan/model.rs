@@ -21,6 +21,8 @@ pub struct Facts {
     pub plugins_dir: PathBuf,
     /// The state document.
     pub state: EngineState,
+    /// Why an advance would be refused as a whole, sentence by sentence.
+    pub refused: Vec<String>,
     /// The text of the grant file.
     pub grant: Option<String>,
     /// Which schedules the advance would admit.
@@ -41,10 +43,29 @@ pub struct Plan {
     pub grant: GrantLine,
     pub due: Vec<Planned>,
     pub not_due: Vec<(Planned, Held)>,
+    /// The results that wait for an answer, in the order they were parked. Not in the JSON report.
+    pub parked: Vec<Waiting>,
     /// Load failures and plugins on or behind a cycle, by name.
     pub failures: Vec<(JsString, String)>,
     pub root_error: Option<(PathBuf, String)>,
     pub warnings: Vec<String>,
+}
+
+/// A result that waits for an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waiting {
+    /// The directory name.
+    pub plugin: JsString,
+    /// The run that parked it.
+    pub run_id: JsString,
+    /// When that run ended, as written.
+    pub completed_at: Option<JsString>,
+    /// The result's summary.
+    pub summary: JsString,
+    /// What the plugin declares; `None` where it does not load.
+    pub side_effects: Option<Vec<SideEffect>>,
+    /// The denial on record, of this proposal or an earlier one: when and why.
+    pub denied: Option<(JsString, JsString)>,
 }
 
 /// What the grant file amounts to.
@@ -155,10 +176,35 @@ pub fn build(loaded: &Loaded, facts: &Facts) -> Plan {
         grant: grant_line(live, facts),
         due,
         not_due,
+        parked: parked(loaded, &facts.state),
         failures,
         root_error: loaded.root_error.clone(),
-        warnings: loaded.warnings.clone(),
+        warnings: loaded.warnings.iter().chain(&facts.refused).cloned().collect(),
     }
+}
+
+fn parked(loaded: &Loaded, state: &EngineState) -> Vec<Waiting> {
+    // The newest gate of a plugin is the one that an answer meets; a set keeps this linear.
+    let mut seen: HashSet<&JsString> = HashSet::new();
+    let newest = state.pending_gates.iter().rev().filter(|gate| seen.insert(&gate.plugin));
+    let waiting = newest.filter(|gate| gate.applied_at.is_none());
+    let mut parked: Vec<Waiting> = waiting
+        .map(|gate| Waiting {
+            plugin: gate.plugin.clone(),
+            run_id: gate.run_id.clone(),
+            completed_at: gate.run_completed_at.clone(),
+            summary: gate.payload_summary.clone(),
+            side_effects: loaded
+                .manifest(&gate.plugin)
+                .map(|manifest| manifest.side_effects.clone()),
+            denied: state
+                .denials
+                .get(&gate.plugin)
+                .map(|denial| (denial.denied_at.clone(), denial.reason.clone())),
+        })
+        .collect();
+    parked.reverse();
+    parked
 }
 
 /// The plugins that loaded, with their order.

@@ -31,6 +31,7 @@ impl Plan {
             self.write_root_error(out, &self.plugins_dir.display().to_string(), "");
             return;
         }
+        self.write_parked(out);
         self.write_failures(out, planned);
         if planned > 0 {
             self.write_due(out);
@@ -87,6 +88,32 @@ impl Plan {
         }
     }
 
+    fn write_parked(&self, out: &mut String) {
+        if self.parked.is_empty() {
+            return;
+        }
+        push(out, format_args!("\nWaiting for an answer ({}):", self.parked.len()));
+        for waiting in &self.parked {
+            let (plugin, run_id) = (text::line(&waiting.plugin), text::line(&waiting.run_id));
+            let age = waiting.completed_at.as_ref().and_then(|then| text::ago(then, self.now));
+            let age = age.map(|age| format!(", {age}")).unwrap_or_default();
+            let summary = text::line(&waiting.summary);
+            push(out, format_args!("  {plugin} — {summary} (run {run_id}{age})"));
+            let effects = match &waiting.side_effects {
+                None => "unknown, it does not load".to_owned(),
+                Some(effects) => text::effects(effects),
+            };
+            push(out, format_args!("    declared side effects: {effects}"));
+            if let Some((denied_at, reason)) = &waiting.denied {
+                let (denied_at, reason) = (text::line(denied_at), text::line(reason));
+                push(out, format_args!("    a denial is on record: {denied_at}, {reason}"));
+            }
+            let (plugin, run_id) = (text::word(&waiting.plugin), text::word(&waiting.run_id));
+            push(out, format_args!("    yes: warpline approve {plugin} --run {run_id}"));
+            push(out, format_args!("    no:  warpline deny {plugin}"));
+        }
+    }
+
     fn write_due(&self, out: &mut String) {
         if self.due.is_empty() {
             push(out, format_args!("\nNothing is due: every plugin is held back by a guard."));
@@ -95,7 +122,7 @@ impl Plan {
         push(out, format_args!("\nDue ({}):", self.due.len()));
         for planned in &self.due {
             push(out, format_args!("  {} (level {})", text::line(&planned.plugin), planned.level));
-            write_effects(out, planned);
+            self.write_effects(out, planned);
         }
     }
 
@@ -109,8 +136,25 @@ impl Plan {
             let line = format!("{} — {}", text::line(&planned.plugin), held_text(held, self.now));
             push(out, format_args!("  {line}"));
             if held.reason == ReasonCode::Unapproved {
-                write_effects(out, planned);
+                self.write_effects(out, planned);
             }
+        }
+    }
+
+    fn write_effects(&self, out: &mut String, planned: &Planned) {
+        if planned.side_effects.is_empty() {
+            push(out, format_args!("    (no declared side effects)"));
+        }
+        let left = match &self.grant {
+            GrantLine::Live(grant) => time_left(grant, self.now).unwrap_or_default(),
+            GrantLine::None | GrantLine::Expired(_) => 0,
+        };
+        for (effect, approved) in &planned.side_effects {
+            let state = match approved {
+                true => format!("✓ approved, {} remaining", text::span(left)),
+                false => "⚠ unapproved — would be SKIPPED this run".to_owned(),
+            };
+            push(out, format_args!("    {effect}: {state}"));
         }
     }
 
@@ -137,17 +181,6 @@ pub(super) fn held_text(held: &Held, now: Instant) -> String {
     line
 }
 
-fn write_effects(out: &mut String, planned: &Planned) {
-    if planned.side_effects.is_empty() {
-        push(out, format_args!("    (no declared side effects)"));
-    }
-    for (effect, approved) in &planned.side_effects {
-        let state =
-            if *approved { "✓ approved" } else { "⚠ unapproved — would be SKIPPED this run" };
-        push(out, format_args!("    {effect}: {state}"));
-    }
-}
-
 /// The one line that says what is granted and for how long.
 pub(super) fn grant_line(line: &GrantLine, now: Instant) -> String {
     match line {
@@ -164,7 +197,8 @@ pub(super) fn grant_line(line: &GrantLine, now: Instant) -> String {
     }
 }
 
-fn time_left(grant: &Grant, now: Instant) -> Option<i64> {
+/// Milliseconds until a grant ends; `None` where its expiry does not parse.
+pub(super) fn time_left(grant: &Grant, now: Instant) -> Option<i64> {
     Some(Instant::parse(grant.expires_at.as_str()?)?.since(now))
 }
 

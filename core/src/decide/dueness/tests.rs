@@ -168,7 +168,7 @@ fn a_profile_admits_its_schedules() {
 fn a_manual_schedule_names_the_profile_that_admits_it() {
     let mut case = Case::new();
     case.manifest.schedule = Schedule::Manual;
-    assert_eq!(case.detail(), "schedule 'manual': requires profile 'manual'");
+    assert_eq!(case.detail(), "schedule 'manual': waits for profile 'manual'");
     let data = case.reason().expect("not due").data();
     assert_eq!(data.to_compact(), r#"{"profile":null,"schedule":"manual"}"#);
     case.profile = Some(RunProfile::Daily);
@@ -193,7 +193,7 @@ fn force_lifts_freshness_alone() {
     case.force = true;
     assert_eq!(case.verdict(), Verdict::Due);
     case.manifest.autonomy_level = AutonomyLevel::Manual;
-    assert_eq!(case.detail(), "manual — requires explicit invocation");
+    assert_eq!(case.detail(), "manual — started by hand only");
     let mut unapproved = Case::new().with_effects();
     unapproved.force = true;
     assert_eq!(unapproved.code(), Some(ReasonCode::Unapproved));
@@ -239,7 +239,7 @@ fn an_open_task_locks_its_plugin_until_it_is_put_off() {
 #[test]
 fn failed_dependencies_are_named_in_manifest_order() {
     let case = Case::new().depends_on(&["prod2", "prod"]);
-    assert_eq!(case.detail(), "dependency failed — 'prod2', 'prod' last recorded status 'failed'");
+    assert_eq!(case.detail(), "dependency failed — the last run of 'prod2', 'prod' failed");
     let data = case.reason().expect("not due").data();
     assert_eq!(data.to_compact(), r#"{"dependencies":["prod2","prod"]}"#);
 }
@@ -288,7 +288,7 @@ fn a_superseded_denial_is_told_beside_the_missing_approval() {
     let detail = case.detail();
     for part in [
         "unapproved",
-        "side effects [sends_email, writes_db] require session approval",
+        "side effects [sends_email, writes_db] are not granted",
         "denied 2026-08-19T09:00:00.000Z",
         "changed",
     ] {
@@ -298,10 +298,7 @@ fn a_superseded_denial_is_told_beside_the_missing_approval() {
     let told = data.get("superseded_denial").and_then(|denial| denial.get("denied_at"));
     assert_eq!(told, Some(&"2026-08-19T09:00:00.000Z".into()));
     case.state.denials.clear();
-    assert_eq!(
-        case.detail(),
-        "unapproved — side effects [sends_email, writes_db] require session approval"
-    );
+    assert_eq!(case.detail(), "unapproved — side effects [sends_email, writes_db] are not granted");
     let data = case.reason().expect("not due").data();
     assert_eq!(data.to_compact(), r#"{"superseded_denial":null}"#);
     assert_eq!(case.granted(Scopes::All, 1000).verdict(), Verdict::Due);

@@ -4,7 +4,6 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use super::*;
 use crate::decide::fixtures::{at, now};
 use crate::home::runs::tests::home;
-use crate::json::JsString;
 
 fn request(plugin: &str) -> MergeRequest {
     let scopes = Scopes::Plugins(vec![plugin.into()]);
@@ -12,7 +11,7 @@ fn request(plugin: &str) -> MergeRequest {
 }
 
 fn approved(paths: &Paths, plugin: &str) -> bool {
-    grant::is_approved(read(paths).as_deref(), &plugin.into(), now())
+    is_approved(paths, &plugin.into(), now())
 }
 
 fn traces(paths: &Paths) -> Vec<String> {
@@ -25,8 +24,8 @@ fn a_yes_is_written_for_its_owner_alone_and_leaves_a_trace() {
     let (_root, paths) = home();
     assert!(!approved(&paths, "a"));
     files::write_atomic(&paths.approval, b"{}", Some(0o644)).expect("an older, wider file");
-    merge(&paths, &request("b"), now()).expect("merge");
-    merge(&paths, &request("a"), now()).expect("merge");
+    merge_grant(&paths, &request("b"), now()).expect("merge");
+    merge_grant(&paths, &request("a"), now()).expect("merge");
     assert!(approved(&paths, "a") && approved(&paths, "b") && !approved(&paths, "c"));
     let mode = fs::metadata(&paths.approval).expect("grant").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -44,23 +43,23 @@ fn a_yes_is_written_for_its_owner_alone_and_leaves_a_trace() {
 fn without_a_trace_there_is_no_grant() {
     let (_root, paths) = home();
     fs::create_dir_all(&paths.events).expect("a directory in place of the events");
-    assert!(merge(&paths, &request("a"), now()).is_err());
-    assert!(pre_grant(&paths, Scopes::All, None, now()).is_err());
+    assert!(merge_grant(&paths, &request("a"), now()).is_err());
+    assert!(write_grant(&paths, Scopes::All, None, now()).is_err());
     assert!(!paths.approval.exists());
 }
 
 #[test]
 fn revoking_deletes_the_file_once_and_touches_nothing_where_there_is_none() {
     let (_root, paths) = home();
-    assert!(!revoke(&paths, now()).expect("nothing to revoke"));
+    assert!(!revoke_grant(&paths, now()).expect("nothing to revoke").removed);
     assert!(!paths.home.exists());
-    merge(&paths, &request("a"), now()).expect("merge");
-    assert!(revoke(&paths, now()).expect("revoked"));
+    merge_grant(&paths, &request("a"), now()).expect("merge");
+    assert!(revoke_grant(&paths, now()).expect("revoked").removed);
     assert!(!paths.approval.exists() && !approved(&paths, "a"));
-    assert!(!revoke(&paths, now()).expect("nothing left"));
+    assert!(!revoke_grant(&paths, now()).expect("nothing left").removed);
     assert_eq!(traces(&paths).last().map(String::as_str), Some(r#"{"event":"grant_revoked"}"#));
     symlink("/nowhere", &paths.approval).expect("a link that leads nowhere");
-    assert!(revoke(&paths, now()).expect("the link goes"));
+    assert!(revoke_grant(&paths, now()).expect("the link goes").removed);
     assert!(!files::is_there(&paths.approval));
 }
 
@@ -70,24 +69,24 @@ fn a_grant_that_cannot_be_read_grants_nothing_and_never_fails() {
     for bytes in [&b"{"[..], b"", b"\xff\xff", b"[]", b"{\"scopes\":\"*\"}"] {
         files::write_atomic(&paths.approval, bytes, None).expect("grant");
         assert!(!approved(&paths, "a"), "{bytes:?}");
-        merge(&paths, &request("a"), now()).expect("a fresh window");
+        merge_grant(&paths, &request("a"), now()).expect("a fresh window");
         assert!(approved(&paths, "a"));
         fs::remove_file(&paths.approval).expect("grant");
     }
     fs::create_dir(&paths.approval).expect("directory");
     assert!(!approved(&paths, "a"));
-    assert!(merge(&paths, &request("a"), now()).is_err(), "it cannot be replaced either");
+    assert!(merge_grant(&paths, &request("a"), now()).is_err(), "it cannot be replaced either");
 }
 
 #[test]
 fn a_programmatic_grant_has_the_lifetime_it_was_given() {
     let (_root, paths) = home();
-    let grant = pre_grant(&paths, Scopes::All, Some(60_000), now()).expect("grant");
+    let grant = write_grant(&paths, Scopes::All, Some(60_000), now()).expect("grant");
     assert_eq!(grant.expires_at, at("2026-08-20T12:01:00Z").to_iso().as_str());
     assert_eq!(grant.first_granted_at, grant.granted_at);
     assert!(approved(&paths, "anything"));
     for ttl in [0, -1, i64::MAX] {
-        let error = pre_grant(&paths, Scopes::All, Some(ttl), now()).expect_err("refused");
+        let error = write_grant(&paths, Scopes::All, Some(ttl), now()).expect_err("refused");
         assert_eq!(error.code(), "ERR_WARPLINE_OPTION");
     }
 }
@@ -98,9 +97,29 @@ fn overlapping_approvals_all_survive() {
     std::thread::scope(|scope| {
         for plugin in ["a", "b", "c", "d", "e", "f"] {
             let paths = &paths;
-            scope.spawn(move || merge(paths, &request(plugin), now()).expect("in time"));
+            scope.spawn(move || merge_grant(paths, &request(plugin), now()).expect("in time"));
         }
     });
     let scopes = grant::live(read(&paths).as_deref(), now()).expect("live").scopes;
     assert_eq!(scopes, Scopes::Plugins(["a", "b", "c", "d", "e", "f"].map(JsString::from).into()));
+}
+
+#[test]
+fn a_grant_is_revoked_although_neither_lock_nor_trace_can_be_written() {
+    let (_root, paths) = home();
+    merge_grant(&paths, &request("p"), now()).expect("merge");
+    fs::remove_file(&paths.events).expect("the trace of the grant");
+    fs::create_dir(&paths.events).expect("in the way of the trace");
+    fs::create_dir_all(paths.state_lock()).expect("in the way of the lock");
+    let revoked = revoke_grant(&paths, now()).expect("revoked");
+    assert!(revoked.removed && revoked.fault.is_some());
+    assert!(!paths.approval.exists());
+}
+
+#[test]
+fn a_grant_that_cannot_be_written_leaves_no_trace_of_one() {
+    let (_root, paths) = home();
+    fs::create_dir_all(&paths.approval).expect("in the way of the grant");
+    assert!(merge_grant(&paths, &request("p"), now()).is_err());
+    assert!(!paths.events.exists());
 }

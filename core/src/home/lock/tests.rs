@@ -19,6 +19,19 @@ fn refusal(paths: &Paths) -> String {
     RunLock::acquire(paths, "second", now()).expect_err("held").to_string()
 }
 
+/// Where this variable is set, the state lock of this test binary keeps nobody out: what is then
+/// lost shows that the lock is what keeps answers.
+pub(crate) const NO_STATE_LOCK: &str = "WARPLINE_TEST_NO_STATE_LOCK";
+
+/// The lock file of a home, or one that nobody else uses.
+pub(super) fn state_lock(paths: &Paths) -> PathBuf {
+    let path = paths.state_lock();
+    match std::env::var_os(NO_STATE_LOCK) {
+        Some(_) => path.with_extension(uuid::Uuid::new_v4().to_string()),
+        None => path,
+    }
+}
+
 #[test]
 fn a_second_advance_of_the_same_process_is_refused_and_told_who_runs() {
     let (_root, paths) = home();

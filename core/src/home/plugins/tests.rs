@@ -93,9 +93,9 @@ fn a_directory_that_cannot_be_a_plugin_is_a_failure_that_says_why() {
     let failures: Vec<(String, &str)> =
         roster.failures.iter().map(|(name, why)| (name.to_text(), why.as_str())).collect();
     let expected = [
-        ("__proto__", "the directory name is a member of Object.prototype"),
+        ("__proto__", "the directory name belongs to Object.prototype"),
         ("bad\u{fffd}", "the directory name is not UTF-8 text"),
-        ("constructor", "the directory name is a member of Object.prototype"),
+        ("constructor", "the directory name belongs to Object.prototype"),
         ("empty", "the directory has no manifest.ts or manifest.py"),
         ("odd", "manifest.ts is not a file"),
     ];

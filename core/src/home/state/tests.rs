@@ -53,7 +53,7 @@ fn an_unusable_document_is_refused_for_writing_and_empty_for_looking_and_never_t
         assert_eq!(error.code(), code, "{message}");
         assert!(message.contains(&file), "{message}");
         let newer = code == "ERR_WARPLINE_NEWER_STATE";
-        assert_eq!(message.contains("older than this file"), newer, "{message}");
+        assert_eq!(message.contains("this build predates it"), newer, "{message}");
         let error = update(&paths, now(), |_| Ok(Decision::Write(()))).expect_err("refused");
         assert_eq!(error.code(), code);
         assert_eq!(load_read_only(&paths, now()), EngineState::default());

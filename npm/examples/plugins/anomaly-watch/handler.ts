@@ -18,8 +18,8 @@ export const handler: CapabilityHandlerFn = async (manifest, args, _signal, capa
     )
   }
 
-  // The runtime hands a handler no reader for its own earlier runs, so the breaches that stood are kept in this plugin's
-  // own file, at a path no input can move. Nobody else reads or owns it: memory, not an effect to ask a human about.
+  // What breached before is kept in a file that is named after the plugin alone, so that no input can lead it elsewhere.
+  // It is this plugin's memory and concerns nobody else, which is why the manifest declares no effect for it.
   const file = join('state', `${manifest.name}.json`)
   const path = join(warplineHome(), file)
   const before = toStanding(await readJsonOrNull(path).catch(() => undefined))

@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import type { OutputRecord } from 'warpline/schemas/skill-result'
 
-/** What the runtime tells about a dependency: its last Output, and how its last run ended. */
+/** What the runtime tells about a dependency: its last Output, and what came of its last run. */
 export type Upstream = { output: OutputRecord | null; run: string | null }
 type Section = (output: OutputRecord) => string[] | null
 

@@ -1,0 +1,150 @@
+//! `deny`: says no to what plugins propose, lists such answers, and takes them back.
+
+use crate::answers::{self, Denied, Removed};
+use crate::decide::denial::{Standing, standing};
+use crate::home::state;
+use crate::json::{JsString, Value};
+use crate::schema::engine_state::{Denial, EngineState};
+
+use super::args::Deny;
+use super::context::{Context, Refused};
+use super::fleet::{Fleet, Loaded};
+use super::{exit, names, text};
+
+/// Answers, reports, and returns the exit code.
+pub(super) async fn run<F: Fleet>(context: &Context<'_, F>, options: &Deny) -> i32 {
+    let ended = match options {
+        Deny::List { json } => {
+            list(context, *json).await;
+            Ok(())
+        }
+        Deny::Remove { plugins } => remove(context, plugins),
+        Deny::Record { plugins, note } => {
+            let loaded = context.fleet.load(&context.paths.plugins).await;
+            record(context, &loaded, plugins, note.as_ref())
+        }
+    };
+    match ended {
+        Ok(()) => exit::DONE,
+        Err(refused) => {
+            context.refuse(&refused);
+            exit::FAILED
+        }
+    }
+}
+
+fn record<F>(
+    context: &Context<'_, F>,
+    loaded: &Loaded,
+    plugins: &[JsString],
+    note: Option<&JsString>,
+) -> Result<(), Refused> {
+    let named =
+        names::known(plugins, loaded).map_err(|refused| refused.leaving("nothing was denied"))?;
+    let answers = answers::deny(&context.paths, &named, note, context.now())
+        .map_err(|error| Refused::from(&error))?;
+    for (name, answer) in &answers {
+        let name = text::line(name);
+        match answer {
+            Denied::Unchanged(denial) => {
+                context.say(&format!(
+                    "{name}: already denied at {}; what it proposes has not changed, so nothing \
+                     was written",
+                    text::line(&denial.denied_at)
+                ));
+                if note.is_some() {
+                    context.note(&format!(
+                        "note: --note ignored for {name}: the denial on record keeps its words"
+                    ));
+                }
+            }
+            Denied::Recorded { discarded, .. } => {
+                context.say(&format!(
+                    "{name}: denied; it does not run, and nobody is asked, until what it proposes \
+                     changes"
+                ));
+                for run_id in discarded {
+                    context.say(&format!(
+                        "  The parked result was discarded: run {}. Taking the denial back asks \
+                         again, and does not bring it back",
+                        text::line(run_id)
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn remove<F>(context: &Context<'_, F>, plugins: &[JsString]) -> Result<(), Refused> {
+    let removed = answers::remove_denials(&context.paths, plugins, context.now())
+        .map_err(|error| Refused::from(&error))?;
+    match removed {
+        Removed::Removed(denials) => {
+            for denial in &denials {
+                context.say(&format!(
+                    "{}: the denial of {} is taken back; the next advance asks again",
+                    text::line(&denial.plugin),
+                    text::line(&denial.denied_at)
+                ));
+            }
+            Ok(())
+        }
+        Removed::Unknown { missing, denied } => {
+            let message = format!("no denial is recorded for {}", names::list(&missing));
+            let refused = Refused::new(message).leaving("nothing was removed");
+            let denied: Vec<String> = denied.iter().map(JsString::to_text).collect();
+            let near = missing
+                .iter()
+                .find_map(|name| text::nearest(&name.to_text(), denied.iter().map(String::as_str)));
+            Err(match near {
+                Some(name) => refused.hint(format!("did you mean `{name}`?")),
+                None => refused.hint("`warpline deny --list` shows the denials on record"),
+            })
+        }
+    }
+}
+
+async fn list<F: Fleet>(context: &Context<'_, F>, as_json: bool) {
+    let document = state::load_read_only(&context.paths, context.now());
+    // Only the text needs the plugins: it says which denials still hold.
+    let loaded = if as_json || document.denials.is_empty() {
+        Loaded::default()
+    } else {
+        context.fleet.load(&context.paths.plugins).await
+    };
+    context.report(
+        as_json,
+        || {
+            let denials: Vec<Value> = document.denials.values().map(Denial::to_value).collect();
+            denials.into()
+        },
+        || listing(&document, &loaded),
+    );
+}
+
+fn listing(document: &EngineState, loaded: &Loaded) -> String {
+    if document.denials.is_empty() {
+        return "No denials.\n".to_owned();
+    }
+    let mut lines = vec![format!("Denials ({}):", document.denials.len())];
+    for (name, denial) in &document.denials {
+        lines.push(format!(
+            "  {} — denied at {}: {}",
+            text::line(name),
+            text::line(&denial.denied_at),
+            text::line(&denial.reason)
+        ));
+        if let Some(note) = &denial.note {
+            lines.push(format!("    note: {}", text::line(note)));
+        }
+        match loaded.manifest(name).map(|manifest| standing(name, manifest, document)) {
+            Some(Standing::Live(_)) => {}
+            Some(Standing::None | Standing::Superseded(_)) => {
+                lines.push("    no longer holds: what the plugin proposes has changed".to_owned())
+            }
+            None => lines.push("    no plugin of this name loads".to_owned()),
+        }
+    }
+    lines.join("\n") + "\n"
+}
