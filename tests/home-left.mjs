@@ -4,11 +4,15 @@ import { join, relative } from 'node:path'
 
 /** Replaces what differs between two runs of anything: identifiers, instants, durations. */
 export function settle(text) {
-  return text
-    .replaceAll(/\d{4}-\d\d-\d\dT\d{9}Z-[0-9a-f]{8}/g, '<run>')
-    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<instant>')
-    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uuid>')
-    .replaceAll(/((?:elapsed|duration)_ms\\?":\s*)\d+/g, '$1<ms>')
+  return (
+    text
+      .replaceAll(/\d{4}-\d\d-\d\dT\d{9}Z-[0-9a-f]{8}/g, '<run>')
+      .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<instant>')
+      // A fingerprint of a proposal covers its Outputs, and a path in there may name the run.
+      .replaceAll(/\b[0-9a-f]{64}\b/g, '<sha256>')
+      .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uuid>')
+      .replaceAll(/((?:elapsed|duration)_ms\\?":\s*)\d+/g, '$1<ms>')
+  )
 }
 
 /** Every file of a home as settled text, its path in the first line. Two runs must use one path: it is in the files. */

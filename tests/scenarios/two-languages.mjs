@@ -49,7 +49,6 @@ const spoken = (text) =>
   settle(text)
     .replaceAll(/\b[\d.]+ m?s\b/g, '<time>')
     .replaceAll(/1h 59m|2h 0m/g, '<left>')
-    .replaceAll(/[0-9a-f-]{36}/g, '<uuid>')
 
 /** What was said and what is left after the steps, by one host. Both must use one path: it is in the files. */
 async function outcome({ plugins, command, args, extra }) {
