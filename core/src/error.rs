@@ -168,3 +168,22 @@ fn file_hint(kind: ErrorKind) -> Option<&'static str> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_of_the_system_says_what_can_be_done_where_something_can() {
+        for (number, hint) in [
+            (13, Some("check its owner and permissions")),
+            (28, Some("free some space")),
+            (21, Some("something else lies in its place; move it away")),
+            (5, None),
+        ] {
+            let error =
+                Error::file("write", Path::new("/x"))(std::io::Error::from_raw_os_error(number));
+            assert_eq!(error.hint(), hint, "errno {number}");
+        }
+    }
+}
