@@ -3,6 +3,7 @@
 //! A message tells file, key and expected shape in half a line and never quotes a value; the way out
 //! is in [`Error::hint`].
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::json::ParseError;
@@ -155,10 +156,8 @@ impl Error {
             ),
             Self::RunLocked { .. } => Some("wait for it to end, or stop that process"),
             Self::StateLockTimeout { .. } => Some("try again; nothing was written"),
-            Self::File { .. }
-            | Self::Option { .. }
-            | Self::UnknownOption { .. }
-            | Self::Host { .. } => None,
+            Self::File { source, .. } => file_hint(source.kind()),
+            Self::Option { .. } | Self::UnknownOption { .. } | Self::Host { .. } => None,
         }
     }
 
@@ -166,6 +165,20 @@ impl Error {
     pub fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { action, path, source }
+    }
+}
+
+/// What can be done about a refusal of the operating system.
+fn file_hint(kind: ErrorKind) -> Option<&'static str> {
+    match kind {
+        ErrorKind::PermissionDenied => Some("check its owner and permissions"),
+        ErrorKind::ReadOnlyFilesystem => Some("the file system is mounted read-only"),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some("free some space"),
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory => {
+            Some("something else lies in its place; move it away")
+        }
+        ErrorKind::InvalidData => Some("mend the file by hand; nothing was written"),
+        _ => None,
     }
 }
 
@@ -182,5 +195,19 @@ mod tests {
             body.split('"').filter(|text| text.starts_with("ERR_WARPLINE_")).collect();
         codes.dedup();
         assert_eq!(codes, Error::CODES);
+    }
+
+    #[test]
+    fn a_refusal_of_the_system_says_what_can_be_done_where_something_can() {
+        for (number, hint) in [
+            (13, Some("check its owner and permissions")),
+            (28, Some("free some space")),
+            (21, Some("something else lies in its place; move it away")),
+            (5, None),
+        ] {
+            let error =
+                Error::file("write", Path::new("/x"))(std::io::Error::from_raw_os_error(number));
+            assert_eq!(error.hint(), hint, "errno {number}");
+        }
     }
 }

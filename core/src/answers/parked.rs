@@ -36,7 +36,7 @@ pub enum Parked {
     /// No result waits for any of them; nothing was written. Each comes with [`Answer::None`] or
     /// [`Answer::AlreadyApplied`].
     NothingWaits(Vec<(JsString, Answer)>),
-    /// Each was answered in the order given; a refused one does not undo those before it.
+    /// One answer for each name, in order; those that were recorded stay, whatever the others met.
     Answered(Vec<(JsString, Answer)>),
 }
 

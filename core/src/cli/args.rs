@@ -1,6 +1,7 @@
 //! Arguments in, typed commands out: every refusal happens here, before anything is touched.
 
 use clap::ArgMatches;
+use clap::error::ErrorKind;
 
 use crate::clock::Instant;
 use crate::json::{JsString, Map};
@@ -21,33 +22,58 @@ pub struct Parsed {
 
 /// One verb with its options.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // the variants are the verbs, the fields their options, by name
 pub enum Command {
-    /// Text for standard output, and nothing else.
+    /// Text for standard output, and nothing else: help, or the version.
     Help(String),
-    Init,
+    /// Prepare a home.
+    Init {
+        /// `--json`: the report as JSON.
+        json: bool,
+    },
+    /// Show what an advance would do.
     Plan {
+        /// `--profile`: which schedules to admit.
         profile: Option<RunProfile>,
+        /// `--explain`: the directory name of the one plugin to tell about.
         explain: Option<JsString>,
+        /// `--json`: the report as JSON.
         json: bool,
     },
+    /// Run what is due.
     Advance {
+        /// `--profile`: which schedules to admit.
         profile: Option<RunProfile>,
+        /// `--force`: lift freshness and quiet hours.
         force: bool,
+        /// `--dry-run`: run only what declares no side effect, and write nothing.
         dry_run: bool,
+        /// `--strict`: exit 1 also where something waits for a human.
         strict: bool,
+        /// `--json`: the report as JSON.
         json: bool,
     },
+    /// Run one plugin by hand.
     Run {
+        /// The directory name.
         plugin: JsString,
+        /// What the handler gets as `action`.
         action: JsString,
+        /// `--input`: text by name, the last of several with one name.
         input: Map,
+        /// `--retries`: replaces the manifest's number, 0 to [`MAX_RETRIES`].
         retries: Option<u32>,
+        /// `--json`: the report as JSON.
         json: bool,
     },
+    /// Accept parked results or grant plugins their effects.
     Approve(Approve),
+    /// Say no, list such answers, or take them back.
     Deny(Deny),
-    Revoke,
+    /// Take every grant back.
+    Revoke {
+        /// `--json`: the report as JSON.
+        json: bool,
+    },
 }
 
 /// Options of `approve`.
@@ -63,23 +89,33 @@ pub struct Approve {
     pub long: bool,
     /// `--replace`: the scopes are overwritten.
     pub replace: bool,
+    /// `--json`: the report as JSON.
+    pub json: bool,
 }
 
 /// What `deny` is asked to do.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // the variants are the forms of the verb, the fields their options, by name
 pub enum Deny {
-    /// Names in the order given, each once.
+    /// Put a no on record.
     Record {
+        /// Directory names in the order given, each once.
         plugins: Vec<JsString>,
+        /// `--note`: words to keep with each denial.
         note: Option<JsString>,
-    },
-    List {
+        /// `--json`: the report as JSON.
         json: bool,
     },
-    /// Names in the order given, each once.
+    /// Show the denials on record.
+    List {
+        /// `--json`: the report as JSON.
+        json: bool,
+    },
+    /// Take denials back.
     Remove {
+        /// Directory names in the order given, each once.
         plugins: Vec<JsString>,
+        /// `--json`: the report as JSON.
+        json: bool,
     },
 }
 
@@ -99,7 +135,9 @@ pub fn parse(arguments: &[String], now: Instant) -> Result<Parsed, Refusal> {
     let words = std::iter::once("warpline").chain(arguments.iter().map(String::as_str));
     let matches = match usage::command().try_get_matches_from(words) {
         Ok(matches) => matches,
-        Err(error) if error.kind() == clap::error::ErrorKind::DisplayHelp => {
+        Err(error)
+            if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) =>
+        {
             let command = Command::Help(error.to_string());
             return Ok(Parsed { home: None, plugins: None, command });
         }
@@ -119,7 +157,7 @@ pub fn parse(arguments: &[String], now: Instant) -> Result<Parsed, Refusal> {
 fn verb_command(verb: &str, options: &ArgMatches, now: Instant) -> Result<Command, Refusal> {
     let on = |name: &str| options.get_flag(name);
     Ok(match verb {
-        "init" => Command::Init,
+        "init" => Command::Init { json: on("json") },
         "plan" => Command::Plan {
             profile: profile(verb, options)?,
             explain: text(options, "explain").map(JsString::from),
@@ -145,23 +183,20 @@ fn verb_command(verb: &str, options: &ArgMatches, now: Instant) -> Result<Comman
             ttl: ttl(options, now)?,
             long: on("long"),
             replace: on("replace"),
+            json: on("json"),
         }),
-        "deny" => Command::Deny(deny(options)?),
-        _ => Command::Revoke,
+        "deny" => Command::Deny(deny(options)),
+        _ => Command::Revoke { json: on("json") },
     })
 }
 
-fn deny(options: &ArgMatches) -> Result<Deny, Refusal> {
-    let (list, json) = (options.get_flag("list"), options.get_flag("json"));
-    if json && !list {
-        return Err(Refusal::of("deny", "`--json` goes with `--list`"));
+fn deny(options: &ArgMatches) -> Deny {
+    let (plugins, json) = (names(options), options.get_flag("json"));
+    match () {
+        () if options.get_flag("list") => Deny::List { json },
+        () if options.get_flag("remove") => Deny::Remove { plugins, json },
+        () => Deny::Record { plugins, note: text(options, "note").map(JsString::from), json },
     }
-    let plugins = names(options);
-    Ok(match () {
-        () if list => Deny::List { json },
-        () if options.get_flag("remove") => Deny::Remove { plugins },
-        () => Deny::Record { plugins, note: text(options, "note").map(JsString::from) },
-    })
 }
 
 fn text(options: &ArgMatches, name: &str) -> Option<String> {
@@ -223,7 +258,7 @@ fn ttl(options: &ArgMatches, now: Instant) -> Result<Option<Ttl>, Refusal> {
     let refuse = |expected: &str| Refusal::of("approve", &format!("invalid --ttl: {expected}"));
     let ms = span_ms(&text);
     let ms = ms.ok_or_else(|| {
-        refuse("expected a whole number greater than 0 followed by m, h or d, as in `90m`")
+        refuse("expected a whole number above 0 with the unit m, h or d, as in `90m`")
     })?;
     let ms = ms.filter(|ms| now.plus_ms(*ms).is_some());
     ms.map(|ms| Some(Ttl { ms })).ok_or_else(|| refuse("it ends later than any date can tell"))

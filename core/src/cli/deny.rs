@@ -3,7 +3,7 @@
 use crate::answers::{self, Denied, Removed};
 use crate::decide::denial::{Standing, standing};
 use crate::home::state;
-use crate::json::{JsString, Value};
+use crate::json::{JsString, Map, Value};
 use crate::schema::engine_state::{Denial, EngineState};
 
 use super::args::Deny;
@@ -18,10 +18,10 @@ pub(super) async fn run<F: Fleet>(context: &Context<'_, F>, options: &Deny) -> i
             list(context, *json).await;
             Ok(())
         }
-        Deny::Remove { plugins } => remove(context, plugins),
-        Deny::Record { plugins, note } => {
+        Deny::Remove { plugins, json } => remove(context, plugins, *json),
+        Deny::Record { plugins, note, json } => {
             let loaded = context.fleet.load(&context.paths.plugins).await;
-            record(context, &loaded, plugins, note.as_ref())
+            record(context, &loaded, plugins, note.as_ref(), *json)
         }
     };
     match ended {
@@ -38,56 +38,76 @@ fn record<F>(
     loaded: &Loaded,
     plugins: &[JsString],
     note: Option<&JsString>,
+    json: bool,
 ) -> Result<(), Refused> {
     let named =
         names::known(plugins, loaded).map_err(|refused| refused.leaving("nothing was denied"))?;
     let answers = answers::deny(&context.paths, &named, note, context.now())
         .map_err(|error| Refused::from(&error))?;
+    context.report(json, || answers_value(&answers), || answers_text(&answers));
     for (name, answer) in &answers {
-        let name = text::line(name);
-        match answer {
-            Denied::Unchanged(denial) => {
-                context.say(&format!(
-                    "{name}: already denied at {}; what it proposes has not changed, so nothing \
-                     was written",
-                    text::line(&denial.denied_at)
-                ));
-                if note.is_some() {
-                    context.note(&format!(
-                        "note: --note ignored for {name}: the denial on record keeps its words"
-                    ));
-                }
-            }
-            Denied::Recorded { discarded, .. } => {
-                context.say(&format!(
-                    "{name}: denied; it does not run, and nobody is asked, until what it proposes \
-                     changes"
-                ));
-                for run_id in discarded {
-                    context.say(&format!(
-                        "  The parked result was discarded: run {}. Taking the denial back asks \
-                         again, and does not bring it back",
-                        text::line(run_id)
-                    ));
-                }
-            }
+        if note.is_some() && matches!(answer, Denied::Unchanged(_)) {
+            context.note(&format!(
+                "note: --note ignored for {}: the denial on record keeps its words",
+                text::line(name)
+            ));
         }
     }
     Ok(())
 }
 
-fn remove<F>(context: &Context<'_, F>, plugins: &[JsString]) -> Result<(), Refused> {
+/// `{recorded, discarded: [{plugin, run_id}], unchanged}`; the others list stored records.
+fn answers_value(answers: &[(JsString, Denied)]) -> Value {
+    let (mut recorded, mut discarded, mut unchanged) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, answer) in answers {
+        match answer {
+            Denied::Unchanged(denial) => unchanged.push(denial.to_value()),
+            Denied::Recorded { denial, discarded: runs } => {
+                recorded.push(denial.to_value());
+                discarded.extend(runs.iter().map(|run_id| {
+                    Value::from(Map::from_iter([("plugin", name), ("run_id", run_id)]))
+                }));
+            }
+        }
+    }
+    let lists = [("recorded", recorded), ("discarded", discarded), ("unchanged", unchanged)];
+    Map::from_iter(lists).into()
+}
+
+fn answers_text(answers: &[(JsString, Denied)]) -> String {
+    let mut lines = Vec::new();
+    for (name, answer) in answers {
+        let name = text::line(name);
+        match answer {
+            Denied::Unchanged(denial) => lines.push(format!(
+                "{name}: already denied at {}; what it proposes has not changed, so nothing was \
+                 written\n",
+                text::line(&denial.denied_at)
+            )),
+            Denied::Recorded { discarded, .. } => {
+                lines.push(format!(
+                    "{name}: denied; it does not run, and nobody is asked, until what it proposes \
+                     changes\n"
+                ));
+                lines.extend(discarded.iter().map(|run_id| {
+                    format!(
+                        "  The parked result was discarded: run {}. Taking the denial back asks \
+                         again, and does not bring it back\n",
+                        text::line(run_id)
+                    )
+                }));
+            }
+        }
+    }
+    lines.concat()
+}
+
+fn remove<F>(context: &Context<'_, F>, plugins: &[JsString], json: bool) -> Result<(), Refused> {
     let removed = answers::remove_denials(&context.paths, plugins, context.now())
         .map_err(|error| Refused::from(&error))?;
     match removed {
         Removed::Removed(denials) => {
-            for denial in &denials {
-                context.say(&format!(
-                    "{}: the denial of {} is taken back; the next advance asks again",
-                    text::line(&denial.plugin),
-                    text::line(&denial.denied_at)
-                ));
-            }
+            context.report(json, || removed_value(&denials), || removed_text(&denials));
             Ok(())
         }
         Removed::Unknown { missing, denied } => {
@@ -103,6 +123,23 @@ fn remove<F>(context: &Context<'_, F>, plugins: &[JsString]) -> Result<(), Refus
             })
         }
     }
+}
+
+/// `{removed}`, the stored records.
+fn removed_value(denials: &[Denial]) -> Value {
+    let removed: Vec<Value> = denials.iter().map(Denial::to_value).collect();
+    Map::from_iter([("removed", removed)]).into()
+}
+
+fn removed_text(denials: &[Denial]) -> String {
+    let line = |denial: &Denial| {
+        format!(
+            "{}: the denial of {} is taken back; the next advance asks again\n",
+            text::line(&denial.plugin),
+            text::line(&denial.denied_at)
+        )
+    };
+    denials.iter().map(line).collect()
 }
 
 async fn list<F: Fleet>(context: &Context<'_, F>, as_json: bool) {

@@ -21,7 +21,7 @@ pub struct Loaded {
     pub manifests: Vec<(JsString, Manifest)>,
     /// Directory name and reason of those that did not, sorted.
     pub failures: Vec<(JsString, String)>,
-    /// The path and errno name of a root that cannot be read.
+    /// The path and errno name of an unreadable root.
     pub root_error: Option<(PathBuf, String)>,
     /// What an operator should know though nothing failed.
     pub warnings: Vec<String>,
@@ -37,7 +37,7 @@ impl Loaded {
 
 /// Loads plugins and runs them.
 pub trait Fleet: Sync {
-    /// Loads every manifest under a plugin root; an empty path is a root that cannot be read.
+    /// Loads every manifest under a plugin root; the empty path counts as unreadable.
     fn load(&self, root: &Path) -> impl Future<Output = Loaded> + Send;
 
     /// Runs every due plugin once.

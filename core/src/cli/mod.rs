@@ -110,7 +110,7 @@ async fn dispatch<F: Fleet>(
             io.out.write(&text);
             exit::DONE
         }
-        Command::Init => init::run(&context).await,
+        Command::Init { json } => init::run(&context, json).await,
         Command::Plan { profile, explain, json } => {
             plan::run(&context, profile, explain.as_ref(), json).await
         }
@@ -122,6 +122,6 @@ async fn dispatch<F: Fleet>(
         }
         Command::Approve(options) => approve::run(&context, &options).await,
         Command::Deny(options) => deny::run(&context, &options).await,
-        Command::Revoke => revoke::run(&context),
+        Command::Revoke { json } => revoke::run(&context, json),
     }
 }

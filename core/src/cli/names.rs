@@ -1,9 +1,10 @@
 //! Plugin names typed by a person: known, unknown with their nearest neighbour, or not loadable.
 
 use crate::answers::Named;
+use crate::error::Error;
 use crate::json::JsString;
 
-use super::context::{Refused, path_text};
+use super::context::Refused;
 use super::fleet::Loaded;
 use super::text;
 
@@ -14,8 +15,8 @@ pub(super) fn known<'a>(
     loaded: &'a Loaded,
 ) -> Result<Vec<Named<'a>>, Refused> {
     if let Some((path, code)) = &loaded.root_error {
-        let message = format!("cannot read plugin root {}: {code}", path_text(path));
-        return Err(Refused::new(message));
+        let error = Error::PluginRoot { path: path.clone(), code: code.clone() };
+        return Err(Refused::from(&error));
     }
     let unknown: Vec<&JsString> =
         names.iter().filter(|name| loaded.manifest(name).is_none()).collect();
@@ -30,7 +31,8 @@ pub(super) fn refusal(unknown: &[&JsString], loaded: &Loaded) -> Refused {
     let broken =
         unknown.iter().find_map(|name| loaded.failures.iter().find(|(failed, _)| failed == *name));
     if let Some((name, error)) = broken {
-        return Refused::new(format!("plugin `{name}` does not load: {error}"));
+        let refused = Refused::new(format!("plugin `{name}` does not load: {error}"));
+        return refused.hint("mend its files; `warpline plan` lists what does not load");
     }
     let message = format!("unknown plugin {}", list(unknown.iter().copied()));
     let known: Vec<String> = loaded.manifests.iter().map(|(name, _)| name.to_text()).collect();
@@ -39,7 +41,9 @@ pub(super) fn refusal(unknown: &[&JsString], loaded: &Loaded) -> Refused {
         .find_map(|name| text::nearest(&name.to_text(), known.iter().map(String::as_str)));
     match nearest {
         Some(name) => Refused::new(message).hint(format!("did you mean `{name}`?")),
-        None if known.is_empty() => Refused::new(message).hint("no plugin is installed"),
+        None if known.is_empty() => {
+            Refused::new(message).hint("no plugin is installed; `warpline init` brings a first one")
+        }
         None => Refused::new(message).hint("`warpline plan` lists the plugins"),
     }
 }

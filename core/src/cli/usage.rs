@@ -38,12 +38,12 @@ impl Refusal {
 /// The whole grammar.
 pub fn command() -> Command {
     Command::new("warpline")
+        .version(env!("CARGO_PKG_VERSION"))
         .about("Runs recurring work on a schedule; nothing with a declared side effect runs without a human's yes.")
         .override_usage("warpline [--home DIR] [--plugins DIR] <VERB> [OPTIONS]")
         .subcommand_help_heading("Verbs")
         .subcommand_value_name("VERB")
         .disable_help_subcommand(true)
-        .disable_version_flag(true)
         .args([
             value("home", "DIR", "The home to work on (before WARPLINE_HOME and the nearest `.warpline`)").global(true).display_order(900),
             value("plugins", "DIR", "The plugin root (before WARPLINE_PLUGINS_DIR and `plugins` of the home)").global(true).display_order(900),
@@ -53,7 +53,7 @@ pub fn command() -> Command {
 }
 
 fn init() -> Command {
-    Command::new("init").about("Prepare a home with a first plugin").after_help(
+    Command::new("init").about("Prepare a home with a first plugin").arg(json()).after_help(
         "Creates what is missing in the home and never changes what is there: directories, \
          package.json, the link to the package, a seed plugin and its configuration.",
     )
@@ -88,7 +88,7 @@ fn advance() -> Command {
         .after_help(
             "Never prompts and never creates a home.\n\
              Exit codes: 0 nothing failed; 1 a plugin failed or did not load, or none is there; \
-             75 could not run, nothing written; 130 interrupted.",
+             75 refused before the first write; 130 interrupted.",
         )
 }
 
@@ -132,6 +132,7 @@ fn approve() -> Command {
                 .allow_hyphen_values(true),
             flag("long", "Let the grant outlast 23 hours from its first approval"),
             flag("replace", "Overwrite the granted plugins instead of adding to them"),
+            json(),
         ])
         .after_help(
             "A plugin whose result is parked has that result recorded; it is not run again and \
@@ -144,9 +145,9 @@ fn deny() -> Command {
     Command::new("deny")
         .about("Say no to what plugins propose, list such answers, or take them back")
         .override_usage(
-            "warpline deny [--note TEXT] <PLUGIN>...\n       \
+            "warpline deny [--note TEXT] [--json] <PLUGIN>...\n       \
              warpline deny --list [--json]\n       \
-             warpline deny --remove <PLUGIN>...",
+             warpline deny --remove [--json] <PLUGIN>...",
         )
         .args([
             Arg::new("plugin")
@@ -170,7 +171,10 @@ fn deny() -> Command {
 }
 
 fn revoke() -> Command {
-    Command::new("revoke").about("Take every grant back").after_help("Exit code: 0.")
+    Command::new("revoke")
+        .about("Take every grant back")
+        .arg(json())
+        .after_help("Exit codes: 0 no grant is left; 1 refused.")
 }
 
 fn profile() -> Arg {

@@ -326,7 +326,7 @@ impl Engine {
     }
 }
 
-/// Stamps provenance on every output: a plugin cannot claim a run it did not come from.
+/// Stamps provenance on every output, so that none passes for the work of another run.
 fn stamp(result: &mut SkillResult, run_id: &JsString, now: Instant) {
     for output in &mut result.artifacts_produced {
         output.run_id = Some(run_id.clone());

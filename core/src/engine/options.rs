@@ -13,16 +13,20 @@ pub const DEFAULT_CONCURRENCY: usize = 16;
 
 /// Files a caller may put elsewhere. Relative paths count from the working directory.
 #[derive(Clone, Debug, Default)]
-#[allow(missing_docs)] // the fields are those of AdvanceOptions, by name
 pub struct PathOverrides {
     /// The plugin root; an empty path is refused.
     pub plugins_dir: Option<PathBuf>,
-    /// Full path of the state FILE.
+    /// The state file itself, whatever the name of the field says; locks and journal lie beside it.
     pub state_dir: Option<PathBuf>,
+    /// The directory of run logs, artifacts and transcripts.
     pub runs_dir: Option<PathBuf>,
+    /// The directory above `runs`, which holds the daily files.
     pub logs_dir: Option<PathBuf>,
+    /// The file of events.
     pub events_path: Option<PathBuf>,
+    /// The file of preferences.
     pub preferences_path: Option<PathBuf>,
+    /// The file of the grant.
     pub approval_path: Option<PathBuf>,
 }
 

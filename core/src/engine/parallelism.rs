@@ -1,4 +1,4 @@
-//! How many invocations of one plugin are open at once.
+//! The bound on simultaneous calls of one plugin.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
 
-/// Bounds how many invocations of one plugin are open at once.
+/// Holds each plugin to its number of simultaneous calls.
 #[derive(Default)]
 pub(super) struct Parallelism {
     gates: Mutex<HashMap<PathBuf, (usize, Arc<Semaphore>)>>,

@@ -31,7 +31,7 @@ impl OpenRuns {
         change(&mut self.open.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Writes the artifact as `running`, so that a killed run tells the truth.
+    /// Writes the artifact as `running`: what stays there if the process is killed.
     pub(super) fn open(
         &self,
         job: &Job<'_>,

@@ -64,7 +64,7 @@ pub struct Roster {
 pub struct LoadReport {
     /// What the root holds; empty when it cannot be read.
     pub roster: Roster,
-    /// The path and errno name of a root that cannot be read.
+    /// The path and errno name of an unreadable root.
     pub root_error: Option<(PathBuf, String)>,
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::error::{Error, Result};
-use crate::json::{JsString, Map, Value};
+use crate::json::JsString;
 
 use super::{Paths, files};
 
@@ -31,18 +31,6 @@ pub fn read(paths: &Paths, plugin: &JsString) -> Result<Option<String>> {
     files::read_text(&path(paths, plugin)?)
 }
 
-/// Replaces a plugin's configuration, in one step, without a final newline; returns its path.
-///
-/// # Errors
-///
-/// As for [`read`].
-pub fn write(paths: &Paths, plugin: &JsString, values: &Map) -> Result<PathBuf> {
-    let path = path(paths, plugin)?;
-    let text = Value::from(values.clone()).to_pretty();
-    files::write_atomic(&path, text.as_bytes(), None)?;
-    Ok(path)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,10 +40,9 @@ mod tests {
     fn a_configuration_is_found_by_the_name_of_the_directory() {
         let (_root, paths) = home();
         assert_eq!(read(&paths, &"p".into()).expect("absent"), None);
-        let values: Map = [("b", 1.0), ("a", 2.0)].into_iter().collect();
-        write(&paths, &"p".into(), &values).expect("write");
+        files::write_atomic(&paths.config_dir.join("p.json"), b"{\"b\":1}", None).expect("write");
         let text = read(&paths, &"p".into()).expect("readable").expect("there");
-        assert_eq!(text, "{\n  \"b\": 1,\n  \"a\": 2\n}");
+        assert_eq!(text, "{\"b\":1}");
         std::fs::create_dir(paths.config_dir.join("q.json")).expect("directory");
         assert!(read(&paths, &"q".into()).is_err(), "unreadable is not absent");
     }

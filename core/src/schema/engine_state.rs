@@ -1,7 +1,10 @@
 //! `state/engine-state.json`: what the engine remembers between advances and an operator may read.
 
+mod nesting;
 mod read;
 mod write;
+
+pub use nesting::MAX_NESTING;
 
 use crate::json::{JsString, Map, ParseError, Record, Value, parse};
 
@@ -191,7 +194,8 @@ pub enum StateFault {
     Invalid(Vec<Issue>),
 }
 
-/// Reads the text of `engine-state.json`, stub gates included.
+/// Reads the text of `engine-state.json`, stub gates included. What nests deeper than
+/// [`MAX_NESTING`] is refused, because it could not be written back in reasonable space.
 ///
 /// # Errors
 ///
@@ -206,7 +210,10 @@ pub fn parse_text(text: &str) -> Result<EngineState, StateFault> {
         {
             Err(StateFault::Newer { found: *found })
         }
-        _ => EngineState::parse(&value).map_err(StateFault::Invalid),
+        _ => {
+            nesting::check(&value).map_err(StateFault::Invalid)?;
+            EngineState::parse(&value).map_err(StateFault::Invalid)
+        }
     }
 }
 

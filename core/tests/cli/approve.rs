@@ -94,7 +94,7 @@ fn all_covers_every_plugin_and_says_how_much_that_is() {
     let home = fleet();
     let ran = home.run("approve --all");
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    let first = "Blanket approval: 3 plugins with 4 declared side effects, and every plugin added while it lasts\n";
+    let first = "Approval for everything: 3 plugins with 4 declared side effects, and every plugin added while it lasts\n";
     assert!(ran.out.starts_with(first), "{}", ran.out);
     let covered = "\n  db-writer: writes_db, external_api\n  digest-sender: sends_email\n  render-issue: sends_email\n";
     assert_told(&ran.out, &[covered]);
@@ -111,11 +111,11 @@ fn all_narrates_denials_and_survives_an_unreadable_state() {
     assert_eq!(ran.code, 0);
     assert_told(
         &ran.out,
-        &["Blanket approval: 2 plugins", "stays denied", "warpline deny --remove db-writer"],
+        &["Approval for everything: 2 plugins", "stays denied", "warpline deny --remove db-writer"],
     );
     assert_eq!(grant(&home), r#""*""#);
     let corrupt = fleet().file("state/engine-state.json", "{");
-    assert_told(&corrupt.run("approve --all").out, &["Blanket approval: 3 plugins"]);
+    assert_told(&corrupt.run("approve --all").out, &["Approval for everything: 3 plugins"]);
     let named = fleet().file("state/engine-state.json", "{");
     assert_refused(&named.run("approve db-writer"), &["engine-state.json"]);
     assert_eq!(named.read(".session-approval"), None);
@@ -134,8 +134,7 @@ fn a_live_denial_refuses_and_a_superseded_one_does_not() {
         &home.run("approve digest-sender db-writer"),
         &[
             "`db-writer` was denied at 2026-08-19T12:00:00.000Z (too chatty)",
-            "would not make it run",
-            "Nothing was granted",
+            "an approval does not lift that, so none was given",
             "hint: `warpline deny --remove db-writer`",
         ],
     );
@@ -164,7 +163,7 @@ fn a_parked_result_is_recorded_without_a_grant() {
   declared side effects: sends_email
 ";
     assert_eq!((ran.code, ran.out.as_str()), (0, expected));
-    assert_told(&ran.err, &["--ttl", "--long", "no grant clock to set"]);
+    assert_told(&ran.err, &["--ttl", "--long", "leaves the grant file alone"]);
     assert!(!ran.err.contains("--replace"), "{}", ran.err);
     assert_eq!(home.read(".session-approval"), None);
     let state = home.json("state/engine-state.json");
@@ -294,6 +293,87 @@ fn revoke_deletes_the_grant_and_says_so() {
     let nowhere = fleet();
     assert_eq!(nowhere.run("revoke").code, 0);
     assert!(!nowhere.path("").exists());
+}
+
+#[test]
+fn json_of_a_grant_tells_what_it_covers_and_how_long() {
+    let home = fleet();
+    let ran = home.run("approve render-issue quiet --json");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let expected = concat!(
+        r#"{"results":[],"grant":{"scopes":["quiet","render-issue"],"#,
+        r#""granted_at":"2026-08-20T12:00:00.000Z","first_granted_at":"2026-08-20T12:00:00.000Z","#,
+        r#""expires_at":"2026-08-20T16:00:00.000Z","capped":false,"extended":false},"#,
+        r#""plugins":[{"plugin":"quiet","side_effects":[],"denied":false},"#,
+        r#"{"plugin":"render-issue","side_effects":["sends_email"],"denied":false}],"failures":[]}"#
+    );
+    assert_eq!(ran.json().to_compact(), expected);
+
+    let denials = format!(r#""denials":{{{}}}"#, denial("db-writer", &fingerprint("db-writer")));
+    let home = fleet().broken("bad", "boom").state(&denials);
+    let ran = home.run("approve --all --ttl 30d --json");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let expected = concat!(
+        r#"{"results":[],"grant":{"scopes":"*","granted_at":"2026-08-20T12:00:00.000Z","#,
+        r#""first_granted_at":"2026-08-20T12:00:00.000Z","#,
+        r#""expires_at":"2026-08-21T11:00:00.000Z","capped":true,"extended":false},"#,
+        r#""plugins":[{"plugin":"db-writer","side_effects":["writes_db","external_api"],"denied":true},"#,
+        r#"{"plugin":"digest-sender","side_effects":["sends_email"],"denied":false},"#,
+        r#"{"plugin":"render-issue","side_effects":["sends_email"],"denied":false}],"#,
+        r#""failures":[{"plugin":"bad","error":"boom"}]}"#
+    );
+    assert_eq!(ran.json().to_compact(), expected);
+    assert_refused(&home.run("approve db-writer --json"), &["`db-writer` was denied"]);
+    assert_refused(&home.run("approve nobody --json"), &["unknown plugin `nobody`"]);
+}
+
+#[test]
+fn json_of_parked_results_tells_each_outcome_the_refused_ones_too() {
+    let home = fleet().plugin("late", r#""dependencies":["quiet"]"#).state(&format!(
+        r#""plugin_runs":{{{}}},"pending_gates":[{}]"#,
+        run_entry("quiet", "success"),
+        [
+            gate("render-issue", FRESH, "null"),
+            gate("digest-sender", STALE, "null"),
+            gate("db-writer", "whenever", "null"),
+            gate("late", FRESH, "null"),
+        ]
+        .join(",")
+    ));
+    let ran = home.run("approve render-issue digest-sender db-writer late --json");
+    assert_eq!(ran.code, 1);
+    assert_told(&ran.err, &["error: ", "`digest-sender`", "`db-writer`", "`late`", "stay"]);
+    let expected = concat!(
+        r#"{"results":[{"plugin":"render-issue","outcome":"recorded","run_id":"run-render-issue","#,
+        r#""side_effects":["sends_email"],"run_completed_at":"2026-08-20T11:00:00.000Z","#,
+        r#""summary":"did it"},"#,
+        r#"{"plugin":"digest-sender","outcome":"expired","run_id":"run-digest-sender","#,
+        r#""side_effects":["sends_email"]},"#,
+        r#"{"plugin":"db-writer","outcome":"unusable","run_id":"run-db-writer","#,
+        r#""side_effects":["writes_db","external_api"]},"#,
+        r#"{"plugin":"late","outcome":"dependency_moved","run_id":"run-late","#,
+        r#""side_effects":[],"dependencies":["quiet"]}],"#,
+        r#""grant":null,"plugins":[],"failures":[]}"#
+    );
+    assert_eq!(ran.json().to_compact(), expected);
+    let again = home.run("approve render-issue --json").json();
+    let expected = concat!(
+        r#"[{"plugin":"render-issue","outcome":"already_applied","run_id":"run-render-issue","#,
+        r#""side_effects":["sends_email"],"applied_at":"2026-08-20T12:00:00.000Z"}]"#
+    );
+    assert_eq!(again.get("results").expect("results").to_compact(), expected);
+    let scopes = again.get("grant").and_then(|grant| grant.get("scopes")).expect("scopes");
+    assert_eq!(scopes.to_compact(), r#"["render-issue"]"#);
+}
+
+#[test]
+fn json_of_revoke_tells_whether_there_was_a_grant() {
+    let home = fleet().grant(r#""*""#, ONE_HOUR);
+    for revoked in [true, false] {
+        let ran = home.run("revoke --json");
+        let out = format!("{{\n  \"revoked\": {revoked}\n}}\n");
+        assert_eq!(ran, Ran { code: 0, out, err: String::new() });
+    }
 }
 
 #[test]

@@ -41,6 +41,45 @@ fn the_overview_names_every_verb() {
 }
 
 #[test]
+fn the_version_is_that_of_the_build() {
+    for line in ["--version", "-V", "--home /h --version"] {
+        let expected = format!("warpline {}\n", env!("CARGO_PKG_VERSION"));
+        assert_eq!(command(line), Command::Help(expected), "{line}");
+    }
+    assert!(refused("plan --version").contains("unknown option `--version`"));
+}
+
+#[test]
+fn every_verb_reports_as_json_where_it_is_asked_to() {
+    for line in [
+        "init",
+        "plan",
+        "advance",
+        "run p a",
+        "approve a",
+        "approve --all",
+        "deny a",
+        "deny --list",
+        "deny --remove a",
+        "revoke",
+    ] {
+        let json = match command(&format!("{line} --json")) {
+            Command::Init { json }
+            | Command::Plan { json, .. }
+            | Command::Advance { json, .. }
+            | Command::Run { json, .. }
+            | Command::Approve(Approve { json, .. })
+            | Command::Deny(
+                Deny::Record { json, .. } | Deny::List { json } | Deny::Remove { json, .. },
+            )
+            | Command::Revoke { json } => json,
+            Command::Help(text) => panic!("{line}: {text}"),
+        };
+        assert!(json, "{line}");
+    }
+}
+
+#[test]
 fn every_verb_has_help_of_its_own() {
     for verb in ["init", "plan", "advance", "run", "approve", "deny", "revoke"] {
         let Command::Help(text) = command(&format!("{verb} --help")) else { panic!("{verb}") };
@@ -80,7 +119,6 @@ fn unknown_options_and_stray_positionals_are_refused_with_the_verbs_usage() {
         ("deny --list --remove", "cannot be combined with", "Usage: warpline deny"),
         ("deny a --remove --note x", "cannot be combined with", "Usage: warpline deny"),
         ("deny --list --note x", "cannot be combined with", "Usage: warpline deny"),
-        ("deny a --json", "error: `--json` goes with `--list`", "Usage: warpline deny"),
         ("deny a --note", "error: `--note <TEXT>` needs a value", "Usage: warpline deny"),
         ("run", "error: missing <PLUGIN> <ACTION>", "Usage: warpline run"),
         ("run p", "error: missing <ACTION>", "Usage: warpline run"),
@@ -118,7 +156,7 @@ fn global_options_stand_before_and_after_the_verb() {
         let parsed = read(line).expect("accepted");
         assert_eq!(parsed.home.as_deref(), Some("/h"));
         assert_eq!(parsed.plugins.as_deref(), Some("/p"));
-        assert_eq!(parsed.command, Command::Init);
+        assert_eq!(parsed.command, Command::Init { json: false });
     }
     let empty = parse(&["--home".into(), String::new(), "init".into()], Instant::now());
     assert!(empty.is_err_and(|refusal| refusal.text().contains("`--home`")));
@@ -160,14 +198,14 @@ fn deny_has_three_forms() {
         Command::Deny(form) => form,
         other => panic!("{other:?}"),
     };
-    let record = Deny::Record { plugins: names(&["b", "a"]), note: None };
+    let record = Deny::Record { plugins: names(&["b", "a"]), note: None, json: false };
     assert_eq!(deny("deny b a b"), record);
-    let record = Deny::Record { plugins: names(&["a"]), note: Some("-no".into()) };
+    let record = Deny::Record { plugins: names(&["a"]), note: Some("-no".into()), json: false };
     assert_eq!(deny("deny a --note -no"), record);
     assert_eq!(deny("deny --list"), Deny::List { json: false });
     assert_eq!(deny("deny --list --json"), Deny::List { json: true });
     for line in ["deny --remove b a b", "deny b a --remove"] {
-        assert_eq!(deny(line), Deny::Remove { plugins: names(&["b", "a"]) }, "{line}");
+        assert_eq!(deny(line), Deny::Remove { plugins: names(&["b", "a"]), json: false }, "{line}");
     }
 }
 

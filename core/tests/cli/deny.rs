@@ -234,6 +234,40 @@ fn a_denial_is_taken_back_by_name_and_leaves_a_trace() {
 }
 
 #[test]
+fn json_tells_what_was_recorded_discarded_kept_and_removed() {
+    let home = denied(&["db-writer"]);
+    let text = home.read(STATE).expect("a state");
+    let gates = format!(r#"{{"pending_gates":[{}],"#, gate("render-issue", FRESH, "null"));
+    let home = home.file(STATE, &text.replacen('{', &gates, 1));
+    let ran = home.run("deny render-issue db-writer --json --note x");
+    assert_eq!(ran.code, 0);
+    assert_eq!(
+        ran.err,
+        "note: --note ignored for db-writer: the denial on record keeps its words\n"
+    );
+    let stored = denials(&home);
+    let expected = format!(
+        concat!(
+            r#"{{"recorded":[{}],"#,
+            r#""discarded":[{{"plugin":"render-issue","run_id":"run-render-issue"}}],"#,
+            r#""unchanged":[{}]}}"#
+        ),
+        stored[1].to_compact(),
+        stored[0].to_compact()
+    );
+    assert_eq!(ran.json().to_compact(), expected);
+    assert_refused(&home.run("deny nobody --json"), &["`nobody`", "nothing was denied"]);
+    assert_refused(&home.run("deny --remove nobody --json"), &["`nobody`", "nothing was removed"]);
+
+    let ran = home.run("deny --remove render-issue db-writer --json");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let expected =
+        format!(r#"{{"removed":[{},{}]}}"#, stored[1].to_compact(), stored[0].to_compact());
+    assert_eq!(ran.json().to_compact(), expected);
+    assert!(denials(&home).is_empty());
+}
+
+#[test]
 fn removing_what_is_not_there_removes_nothing() {
     let home = denied(&["db-writer"]);
     let before = home.read(STATE);

@@ -80,6 +80,58 @@ fn a_second_time_changes_nothing() {
 }
 
 #[test]
+fn json_has_the_documented_keys_in_order() {
+    let home =
+        with_seed(r#""inputs":{"path":{"type":"string"},"days":{"type":"number","default":90}}"#);
+    let path = home.path("").display().to_string();
+    let path = path.trim_end_matches('/');
+    let ran = home.run("init --json");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let expected = format!(
+        concat!(
+            r#"{{"home":"{}","created":[".","plugins","config","state","package.json","#,
+            r#""node_modules/warpline","plugins/host-metrics","config/host-metrics.json"],"#,
+            r#""mended":[],"unchanged":[],"left_alone":[],"seed":"host-metrics","#,
+            r#""config":"config/host-metrics.json","#,
+            r#""missing_inputs":[{{"name":"path","type":"string"}}]}}"#
+        ),
+        path
+    );
+    assert_eq!(ran.json().to_compact(), expected);
+
+    let link = home.path("node_modules/warpline");
+    fs::remove_file(&link).expect("a link");
+    symlink("/nowhere/at/all", &link).expect("a link");
+    fs::write(home.path("package.json"), "{").expect("a file");
+    let again = home.run("init --json");
+    assert_eq!(again.code, 0);
+    let expected = format!(
+        concat!(
+            r#"{{"home":"{}","created":[],"mended":["node_modules/warpline"],"#,
+            r#""unchanged":[".","plugins","config","state","plugins/host-metrics","#,
+            r#""config/host-metrics.json"],"#,
+            r#""left_alone":[{{"path":"package.json","because":"it is not valid JSON"}}],"#,
+            r#""seed":"host-metrics","config":"config/host-metrics.json","#,
+            r#""missing_inputs":[{{"name":"path","type":"string"}}]}}"#
+        ),
+        path
+    );
+    assert_eq!(again.json().to_compact(), expected);
+
+    let elsewhere = fresh();
+    let root = elsewhere.around().join("plugins").display().to_string();
+    let ran = elsewhere.run_words(&["init", "--json", "--plugins", &root]);
+    let created = ran.json().get("created").expect("created").to_compact();
+    assert!(created.starts_with(&format!(r#"[".","{root}","config""#)), "{created}");
+
+    let mut broken = fresh();
+    broken.package.seed = Some(broken.around().join("package/nowhere/host-metrics"));
+    let ran = broken.run("init --json");
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(ran.err.starts_with("error: cannot read "), "{}", ran.err);
+}
+
+#[test]
 fn a_missing_input_is_named() {
     let home =
         with_seed(r#""inputs":{"path":{"type":"string"},"days":{"type":"number","default":90}}"#);

@@ -185,7 +185,7 @@ async fn a_failing_plugin_and_a_missing_root_have_their_exit_codes() {
     assert_eq!((homeless.code, homeless.out.as_str()), (75, ""), "{homeless:?}");
     assert!(homeless.err.contains("there is no home at"), "{homeless:?}");
     assert!(!journey.directory.path().join(".warpline").exists(), "no home is created");
-    assert_told(&journey.run("plan").await, 0, &["No plugins installed.", "does not exist"]);
+    assert_told(&journey.run("plan").await, 0, &["There is no plugin here yet.", "does not exist"]);
 
     journey.plugin("broken", "");
     assert_told(&journey.run("advance").await, 1, &["failed     broken — ", "it broke"]);

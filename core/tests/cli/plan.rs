@@ -51,7 +51,7 @@ fn what_is_not_due_comes_with_its_reason_by_level_and_name() {
     let expected = " (4):
   hand — manual — started by hand only
   mailer — unapproved — side effects [sends_email] are not granted
-    sends_email: ⚠ unapproved — would be SKIPPED this run
+    sends_email: ⚠ not granted — an advance leaves it out
   zeta — within TTL (24h) — last run 12m ago
   alpha — within TTL (24h) — last run 12m ago
 ";
@@ -107,7 +107,7 @@ Due";
 
 #[test]
 fn the_grant_line_tells_reach_and_time_left() {
-    let none = "Grant: none — plugins with side effects would be SKIPPED this run\n";
+    let none = "Grant: none — what declares side effects stays put\n";
     assert!(Home::new().plugin("p", "").run("plan").out.contains(none));
     for (scopes, expires_at, line) in [
         (
@@ -118,7 +118,7 @@ fn the_grant_line_tells_reach_and_time_left() {
         (
             r#""*""#,
             "2026-08-20T12:02:00.000Z",
-            "Grant: all plugins (*) — 2m remaining ⚠ expires soon\n",
+            "Grant: all plugins (*) — 2m remaining ⚠ ends soon\n",
         ),
         (r#""*""#, "2026-08-20T11:59:59.999Z", "Grant: all plugins (*) — expired\n"),
         (r#""*""#, "nonsense", none),
@@ -137,7 +137,7 @@ fn a_missing_root_is_shown_and_nothing_is_created() {
     home.fleet.loaded.root_error = Some((root.clone(), "ENOENT".into()));
     let ran = home.run("plan");
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    for told in ["No plugins installed.", &root.display().to_string(), "warpline init"] {
+    for told in ["There is no plugin here yet.", &root.display().to_string(), "warpline init"] {
         assert!(ran.out.contains(told), "{told}: {}", ran.out);
     }
     assert!(!home.path("").exists());
@@ -147,9 +147,9 @@ fn a_missing_root_is_shown_and_nothing_is_created() {
     assert!(ran.out.contains("cannot be read") && ran.out.contains("EACCES"), "{}", ran.out);
     let empty = home.run_words(&["plan", "--plugins", ""]);
     assert_eq!(empty.code, 1);
-    assert!(empty.out.contains("The plugin root is an empty string."), "{}", empty.out);
+    assert!(empty.out.contains("The plugin root was given as empty text."), "{}", empty.out);
     let empty = Home::new().run("plan");
-    assert!(empty.out.contains("No plugins installed."), "{}", empty.out);
+    assert!(empty.out.contains("There is no plugin here yet."), "{}", empty.out);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The parked results among the named plugins: accepted where one waits, reported either way.
+//! The parked results among the named plugins: accepted where one waits, refused with a reason else.
 
 use crate::answers::{self, Answer, Parked};
 use crate::cli::args::Approve;
@@ -8,13 +8,24 @@ use crate::json::JsString;
 use crate::schema::engine_state::Denial;
 
 use super::Named;
+use super::report::Answered;
+
+const WAITING: &str = "`warpline plan` shows the results that wait";
 
 /// What became of the named plugins.
 pub(super) enum Outcome {
     /// No result waits; a grant is what was asked for.
-    NothingParked,
-    /// Every result was answered; the exit code says whether all were recorded.
-    Answered(i32),
+    NothingParked {
+        /// The results that were accepted before.
+        results: Vec<Answered>,
+    },
+    /// Every result was answered.
+    Answered {
+        /// One for each name.
+        results: Vec<Answered>,
+        /// Whether all were recorded.
+        code: i32,
+    },
 }
 
 /// Answers what is parked.
@@ -31,22 +42,27 @@ pub(super) fn answer<F>(
             let seen = options.run.clone().unwrap_or_default();
             Err(other_run(&plugin, &seen, waiting.as_ref(), applied_at.as_ref()))
         }
-        Parked::NothingWaits(spent) => {
-            for (name, answer) in &spent {
-                if let Answer::AlreadyApplied { run_id, applied_at } = answer {
-                    context.say(&format!(
-                        "{}: the result of run {} was already applied at {}; this grants the \
-                         plugin and does not re-record it",
-                        text::line(name),
-                        text::line(run_id),
-                        text::line(applied_at)
-                    ));
-                }
-            }
-            Ok(Outcome::NothingParked)
+        Parked::NothingWaits(answers) => {
+            let mut results = results(answers, named);
+            results.retain(|answered| matches!(answered.answer, Answer::AlreadyApplied { .. }));
+            Ok(Outcome::NothingParked { results })
         }
-        Parked::Answered(answers) => Ok(Outcome::Answered(tell(context, named, &answers))),
+        Parked::Answered(answers) => {
+            let results = results(answers, named);
+            let code = refuse_rest(context, &results);
+            Ok(Outcome::Answered { results, code })
+        }
     }
+}
+
+fn results(answers: Vec<(JsString, Answer)>, named: &[Named<'_>]) -> Vec<Answered> {
+    let answers = answers.into_iter().zip(named);
+    let result = |((plugin, answer), (_, manifest)): (_, &Named<'_>)| Answered {
+        plugin,
+        side_effects: manifest.side_effects.clone(),
+        answer,
+    };
+    answers.map(result).collect()
 }
 
 fn denied(denials: &[Denial]) -> Refused {
@@ -57,7 +73,7 @@ fn denied(denials: &[Denial]) -> Refused {
         })
         .collect();
     let message =
-        format!("{}: approving would not make it run. Nothing was granted", sentences.join("; "));
+        format!("{}: an approval does not lift that, so none was given", sentences.join("; "));
     let names = text::words(denials.iter().map(|denial| &denial.plugin));
     let hint = format!("`warpline deny --remove {names}` takes the denial back");
     Refused::new(message).hint(hint)
@@ -84,52 +100,35 @@ fn other_run(
             "the result that waits for `{plugin}` is that of run {waiting} and not of run {seen}: \
              {nothing}"
         ))
-        .hint("`warpline plan` shows the results that wait"),
+        .hint(WAITING),
         (None, Some(applied_at)) => Refused::new(format!(
             "the result of `{plugin}` from run {seen} was already applied at {applied_at}: {nothing}"
-        )),
+        ))
+        .hint(format!("`warpline approve {}` without `--run` grants it", text::word(plugin))),
         (None, None) => Refused::new(format!(
             "no result of `{plugin}` from run {seen} waits for an answer: {nothing}"
-        )),
+        ))
+        .hint(WAITING),
     }
 }
 
-/// Reports every answer and returns the exit code.
-fn tell<F>(context: &Context<'_, F>, named: &[Named<'_>], answers: &[(JsString, Answer)]) -> i32 {
-    let mut recorded = 0;
-    let mut refusals = Vec::new();
-    for ((name, answer), (_, manifest)) in answers.iter().zip(named) {
-        match answer {
-            Answer::Applied { run_id, run_completed_at, summary } => {
-                recorded += 1;
-                context.say(&format!(
-                    "{}: recorded the parked result of run {}, completed at {}; the plugin is not run again",
-                    text::line(name),
-                    text::line(run_id),
-                    text::line(run_completed_at)
-                ));
-                if !summary.is_empty() {
-                    context.say(&format!("  {}", text::line(summary)));
-                }
-                context.say(&format!(
-                    "  declared side effects: {}",
-                    text::effects(&manifest.side_effects)
-                ));
-            }
-            other => refusals.push(refused_answer(name, other)),
-        }
+/// Says why results were not recorded, and returns the exit code.
+fn refuse_rest<F>(context: &Context<'_, F>, results: &[Answered]) -> i32 {
+    let (recorded, refused): (Vec<_>, Vec<_>) =
+        results.iter().partition(|answered| matches!(answered.answer, Answer::Applied { .. }));
+    for answered in &refused {
+        context.refuse(&refused_answer(&answered.plugin, &answered.answer));
     }
-    let refused = !refusals.is_empty();
-    for refusal in &refusals {
-        context.refuse(refusal);
+    if refused.is_empty() {
+        return exit::DONE;
     }
-    if refused && recorded > 0 {
-        let results = text::count(recorded, "parked result");
+    if !recorded.is_empty() {
+        let results = text::count(recorded.len(), "parked result");
         context.note(&format!(
             "note: {results} recorded by this command stay; a refusal does not undo them"
         ));
     }
-    if refused { exit::FAILED } else { exit::DONE }
+    exit::FAILED
 }
 
 fn refused_answer(name: &JsString, answer: &Answer) -> Refused {
@@ -149,12 +148,14 @@ fn refused_answer(name: &JsString, answer: &Answer) -> Refused {
         .hint(format!("`warpline deny {}` discards it", text::word(name))),
         Answer::Denied { denied_at, reason } => {
             Refused::new(format!("`{name}` was denied at {denied_at} ({reason})"))
+                .hint(format!("`warpline deny --remove {}` takes that back", text::word(name)))
         }
         Answer::AlreadyApplied { run_id, .. } => {
             Refused::new(format!("the result of `{name}` from run {run_id} was already applied"))
+                .hint(WAITING)
         }
         Answer::None | Answer::Applied { .. } => {
-            Refused::new(format!("no result is parked for `{name}`"))
+            Refused::new(format!("no result is parked for `{name}`")).hint(WAITING)
         }
     }
 }

@@ -1,49 +1,60 @@
 //! `approve`: accepts parked results, or grants plugins their declared side effects.
 //!
-//! Every name is checked before anything is written. Then either all named plugins have a result
-//! that waits, and each is recorded, or none has, and all are granted together.
+//! No file changes before all names are known. Then either all named plugins have a result that
+//! waits, and each is recorded, or none has, and all are granted together.
 
 mod answer;
 mod grant;
+mod report;
 
 use crate::answers::Named;
 
 use super::args::Approve;
 use super::context::{Context, Refused};
-use super::fleet::Fleet;
-use super::names;
+use super::fleet::{Fleet, Loaded};
+use super::{exit, names};
 
 use answer::Outcome;
+use report::Report;
 
 /// Answers, reports, and returns the exit code.
 pub(super) async fn run<F: Fleet>(context: &Context<'_, F>, options: &Approve) -> i32 {
     let loaded = context.fleet.load(&context.paths.plugins).await;
-    let ended = match names::known(&options.plugins, &loaded) {
-        Err(refused) => Err(refused),
-        Ok(_) if options.plugins.is_empty() => grant::everything(context, options, &loaded),
-        Ok(named) => some(context, options, &named),
-    };
-    ended.unwrap_or_else(|refused| {
-        context.refuse(&refused);
-        1
-    })
-}
-
-fn some<F>(
-    context: &Context<'_, F>,
-    options: &Approve,
-    named: &[Named<'_>],
-) -> Result<i32, Refused> {
-    match answer::answer(context, options, named)? {
-        Outcome::Answered(code) => {
-            note_ignored(context, options);
-            Ok(code)
+    match answer(context, options, &loaded) {
+        Ok((report, code)) => {
+            context.report(options.json, || report.to_value(), || report.to_text());
+            code
         }
-        Outcome::NothingParked => grant::named(context, options, named),
+        Err(refused) => {
+            context.refuse(&refused);
+            exit::FAILED
+        }
     }
 }
 
-/// Says which options had nothing to set: recording a result writes no grant.
+fn answer<F>(
+    context: &Context<'_, F>,
+    options: &Approve,
+    loaded: &Loaded,
+) -> Result<(Report, i32), Refused> {
+    let named = names::known(&options.plugins, loaded)?;
+    if named.is_empty() {
+        let granted = Some(grant::everything(context, options, loaded)?);
+        return Ok((Report { results: Vec::new(), granted }, exit::DONE));
+    }
+    match answer::answer(context, options, &named)? {
+        Outcome::Answered { results, code } => {
+            note_ignored(context, options);
+            Ok((Report { results, granted: None }, code))
+        }
+        Outcome::NothingParked { results } => {
+            let granted = Some(grant::named(context, options, &named)?);
+            Ok((Report { results, granted }, exit::DONE))
+        }
+    }
+}
+
+/// Says which options had nothing to set: recording a result leaves the grant file alone.
 fn note_ignored<F>(context: &Context<'_, F>, options: &Approve) {
     let given = [
         ("--ttl", options.ttl.is_some()),
@@ -54,7 +65,7 @@ fn note_ignored<F>(context: &Context<'_, F>, options: &Approve) {
         given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect();
     if !given.is_empty() {
         context.note(&format!(
-            "note: {} ignored: a parked result writes no grant, so there is no grant clock to set",
+            "note: {} ignored: accepting a parked result leaves the grant file alone",
             given.join(", ")
         ));
     }

@@ -33,21 +33,30 @@ pub struct Facts {
 
 /// What an advance would do. Both lists are ordered by level, then by name.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // the fields are those of the `--json` report, by name
 pub struct Plan {
+    /// The home.
     pub home: PathBuf,
+    /// The plugin root as resolved.
     pub plugins_dir: PathBuf,
+    /// Which schedules the advance would admit.
     pub profile: Option<RunProfile>,
+    /// How long the home has been idle.
     pub tier: Tier,
+    /// The instant that is planned for.
     pub now: Instant,
+    /// What the grant file amounts to.
     pub grant: GrantLine,
+    /// The plugins that an advance would run.
     pub due: Vec<Planned>,
+    /// The others, each with the first guard that holds it back.
     pub not_due: Vec<(Planned, Held)>,
     /// The results that wait for an answer, in the order they were parked. Not in the JSON report.
     pub parked: Vec<Waiting>,
     /// Load failures and plugins on or behind a cycle, by name.
     pub failures: Vec<(JsString, String)>,
+    /// The path and errno name of an unreadable plugin root; `ENOENT` where there is none yet.
     pub root_error: Option<(PathBuf, String)>,
+    /// What an operator should know though nothing failed, one sentence each.
     pub warnings: Vec<String>,
 }
 

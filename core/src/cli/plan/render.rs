@@ -54,11 +54,11 @@ impl Plan {
         push(out, format_args!(""));
         match code {
             _ if path.is_empty() => {
-                push(out, format_args!("The plugin root is an empty string."));
+                push(out, format_args!("The plugin root was given as empty text."));
             }
             "" | "ENOENT" => {
                 let state = if code.is_empty() { "holds no plugin" } else { "does not exist" };
-                push(out, format_args!("No plugins installed."));
+                push(out, format_args!("There is no plugin here yet."));
                 push(out, format_args!("  {path} {state}"));
                 push(out, format_args!("hint: `warpline init` installs a first one"));
             }
@@ -152,7 +152,7 @@ impl Plan {
         for (effect, approved) in &planned.side_effects {
             let state = match approved {
                 true => format!("✓ approved, {} remaining", text::span(left)),
-                false => "⚠ unapproved — would be SKIPPED this run".to_owned(),
+                false => "⚠ not granted — an advance leaves it out".to_owned(),
             };
             push(out, format_args!("    {effect}: {state}"));
         }
@@ -184,13 +184,11 @@ pub(super) fn held_text(held: &Held, now: Instant) -> String {
 /// The one line that says what is granted and for how long.
 pub(super) fn grant_line(line: &GrantLine, now: Instant) -> String {
     match line {
-        GrantLine::None => {
-            "Grant: none — plugins with side effects would be SKIPPED this run".to_owned()
-        }
+        GrantLine::None => "Grant: none — what declares side effects stays put".to_owned(),
         GrantLine::Expired(grant) => format!("Grant: {} — expired", scopes_text(&grant.scopes)),
         GrantLine::Live(grant) => {
             let left = time_left(grant, now).unwrap_or_default();
-            let soon = if left < SOON_MS { " ⚠ expires soon" } else { "" };
+            let soon = if left < SOON_MS { " ⚠ ends soon" } else { "" };
             let scopes = scopes_text(&grant.scopes);
             format!("Grant: {scopes} — {} remaining{soon}", text::span(left))
         }
