@@ -26,6 +26,7 @@ pub mod engine;
 pub mod error;
 pub mod home;
 pub mod json;
+mod nearest;
 pub mod schema;
 #[cfg(feature = "typescript")]
 pub mod typescript;

@@ -6,7 +6,7 @@ import { clearInterval, setInterval } from 'node:timers'
 import { environmentJson } from './environment.js'
 import { awaitNative, fromNative } from './errors.js'
 import { NodeHost } from './host/host.js'
-import { oneLine, textOfThrown } from './host/text.js'
+import { isPlain, oneLine, textOfThrown } from './host/text.js'
 import { native } from './native.js'
 
 /**
@@ -143,7 +143,9 @@ export function optionsJson(options, hooks) {
     }
     // JSON would turn these into null, and null means that the option is not given.
     const lost = typeof value === 'number' ? !Number.isFinite(value) : LOST.includes(typeof value)
-    if (lost) throw new TypeError(`option \`${name}\` has no value that can be used`)
+    // A URL, say, would pass for a text that is no path.
+    const odd = typeof value === 'object' && !isPlain(value ?? {})
+    if (lost || odd) throw new TypeError(`option \`${name}\` has no value that can be used`)
     plain[name] = value
   }
   return JSON.stringify(plain)

@@ -29,9 +29,9 @@ export type JsonSchema = { readonly [keyword: string]: unknown }
  * A published shape. Values are read as `JSON.stringify` writes them; what comes back is a new value
  * with defaults filled in and unknown keys dropped.
  */
-export interface Schema<Input, Output> {
+export interface Schema<Input, Output, Parsed = unknown> {
   /** Returns the normalised value. @throws {SchemaError} */
-  parse(value: unknown): Output
+  parse(value: Parsed): Output
   /** Returns the normalised value or all that is wrong with it. */
   safeParse(value: unknown): SafeParseResult<Output>
   /** The same shape as a JSON Schema document. */

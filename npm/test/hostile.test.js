@@ -120,6 +120,7 @@ test('an option that JSON would lose, and a plugin without a name, are refused',
     { dryRun: () => true },
     { profile: Symbol('daily') },
     { force: 1n },
+    { pluginsDir: new URL('file:///plugins') },
   ])
   for (const options of odd) await assert.rejects(runAdvance(options), TypeError)
   await assert.rejects(

@@ -33,7 +33,17 @@ import { skillFailure, skillHandoff, skillOk } from 'warpline/unstable-result'
 import { invokePlugin, loadPluginManifests } from 'warpline/unstable-runtime'
 
 // A manifest is parsed from anything and read as what it is.
-export const manifest: PluginManifest = PluginManifestSchema.parse({ name: 'x' })
+export const manifest: PluginManifest = PluginManifestSchema.parse({
+  name: 'x',
+  version: '1',
+  description: 'd',
+  autonomy_level: 'autonomous',
+  ttl_hours: 1,
+})
+// @ts-expect-error a misspelt field is no field
+PluginManifestSchema.parse({ ...manifest, side_effect: ['sends_email'] })
+// @ts-expect-error a level that nobody knows
+PluginManifestSchema.parse({ ...manifest, autonomy_level: 'auto' })
 export const written: PluginManifestInput = {
   name: 'x',
   version: '1',

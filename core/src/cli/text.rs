@@ -1,5 +1,7 @@
 //! Text for a reader: what plugins supplied made harmless, spans of time, nearest names.
 
+pub use crate::nearest::nearest;
+
 use crate::clock::Instant;
 use crate::json::JsString;
 use crate::schema::manifest::SideEffect;
@@ -92,16 +94,6 @@ pub fn effects(effects: &[SideEffect]) -> String {
 /// A count with its noun: `1 plugin`, `2 plugins`.
 pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
-}
-
-/// The known name that a misspelt one most likely means, if any is close.
-pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
-        .filter(|(likeness, _)| *likeness >= 0.8)
-        .max_by(|(left, _), (right, _)| left.total_cmp(right))
-        .map(|(_, candidate)| candidate)
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, Result};
 use crate::home::plugins::{self, Candidate, Language};
-use crate::json::{JsString, Record, Value};
+use crate::json::{JsString, Map, Record, Value};
+use crate::nearest::nearest;
 use crate::schema::issue::issues_text;
 use crate::schema::manifest::Manifest;
 
@@ -34,6 +35,9 @@ pub struct LoadedPlugin {
     pub directory: PathBuf,
     /// Its manifest.
     pub manifest: Manifest,
+    /// Names in the manifest that mean nothing to this build, as far as it was seen as written: what
+    /// has gone through `PluginManifestSchema.parse` in the host has lost them.
+    pub unknown_keys: Vec<JsString>,
 }
 
 impl LoadedPlugin {
@@ -231,8 +235,11 @@ fn exported_manifest(answer: &Value, name: &JsString) -> Result<Value, String> {
 
 fn validated(candidate: Candidate, manifest: &Value) -> Result<LoadedPlugin, String> {
     let Candidate { name, directory, .. } = candidate;
+    let names = manifest.as_object().into_iter().flat_map(Map::keys);
+    let unknown = |key: &&JsString| !Manifest::KEYS.iter().any(|known| *key == known);
+    let unknown_keys = names.filter(unknown).cloned().collect();
     match Manifest::parse(manifest) {
-        Ok(manifest) => Ok(LoadedPlugin { name, directory, manifest }),
+        Ok(manifest) => Ok(LoadedPlugin { name, directory, manifest, unknown_keys }),
         Err(issues) => Err(format!("the manifest is not valid: {}", issues_text(&issues))),
     }
 }
@@ -262,6 +269,14 @@ fn warnings(roster: &Roster) -> Vec<String> {
         if name != directory {
             warnings.push(format!(
                 "plugin directory `{directory}` holds a manifest named `{name}`: records use the directory name"
+            ));
+        }
+        for key in &plugin.unknown_keys {
+            let meant = nearest(&key.to_text(), Manifest::KEYS);
+            let meant =
+                meant.map(|known| format!(" (did you mean `{known}`?)")).unwrap_or_default();
+            warnings.push(format!(
+                "the manifest of `{directory}` has a key `{key}` that means nothing{meant}"
             ));
         }
         for dependency in &plugin.manifest.dependencies {

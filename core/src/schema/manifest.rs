@@ -168,6 +168,28 @@ pub struct OutputDeclaration {
 }
 
 impl Manifest {
+    /// The names that a manifest can have, in the order of [`Manifest::to_value`].
+    pub const KEYS: [&'static str; 18] = [
+        "name",
+        "version",
+        "description",
+        "inputs",
+        "outputs",
+        "capabilities",
+        "schedule",
+        "autonomy_level",
+        "side_effects",
+        "secrets",
+        "ttl_hours",
+        "dependencies",
+        "timeout_ms",
+        "max_retries",
+        "retry_delay_ms",
+        "actions",
+        "max_parallelism",
+        "min_tier",
+    ];
+
     /// Reads a manifest as written, fills in the defaults and drops what nobody knows.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use warpline_core::engine::{AbortReason, AdvanceOptions, PluginState};
+use warpline_core::engine::{AbortReason, AdvanceOptions, Notice, PluginState};
 use warpline_core::schema::run_log::AdvanceStatus;
 
 use crate::support::{Fleet, at, list_at, ok, state_of, summary_of, text_at};
@@ -226,4 +226,21 @@ async fn a_state_that_cannot_be_locked_stops_the_advance_before_any_plugin() {
     let error = fleet.advance_with(AdvanceOptions::default()).await.unwrap_err();
     assert!(error.to_string().contains(".state.lock"), "{error}");
     assert!(fleet.started().is_empty() && !fleet.paths.events.exists());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_of_a_manifest_that_means_nothing_is_told() {
+    let fleet = Fleet::new();
+    fleet.spy("p", r#""side_effect":["sends_email"]"#);
+    fleet.advance().await;
+    let told = fleet.host.notices.lock().unwrap();
+    let slip = told.iter().find_map(|notice| match notice {
+        Notice::Warning { text } => Some(text.clone()),
+        _ => None,
+    });
+    let slip = slip.expect("a warning");
+    assert!(
+        slip.contains("`side_effect`") && slip.contains("did you mean `side_effects`"),
+        "{slip}"
+    );
 }

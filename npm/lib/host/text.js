@@ -70,8 +70,12 @@ export function plainJsonOf(value) {
 const NOT_PLAIN =
   'expected plain objects and arrays: no class, nothing inherited, hidden or computed, no `toJSON`'
 
-/** @param {object} value */
-function isPlain(value) {
+/**
+ * Whether a value is an object or array of no class, that JSON shows as it is.
+ *
+ * @param {object} value
+ */
+export function isPlain(value) {
   const prototype = Object.getPrototypeOf(value)
   const plain = Array.isArray(value) ? [Array.prototype] : [Object.prototype, null]
   return plain.includes(prototype) && typeof Reflect.get(value, 'toJSON') !== 'function'

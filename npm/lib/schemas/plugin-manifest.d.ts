@@ -122,4 +122,12 @@ export interface PluginManifest {
 }
 
 /** Validates a manifest. A manifest file exports what `parse` returns. */
-export declare const PluginManifestSchema: Schema<PluginManifestInput, PluginManifest>
+/**
+ * The schema of a manifest. `parse` takes what a manifest module writes, so that the compiler names a
+ * field that is missing or misspelt; for a value of unknown shape there is `safeParse`.
+ */
+export declare const PluginManifestSchema: Schema<
+  PluginManifestInput,
+  PluginManifest,
+  PluginManifestInput
+>
