@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use napi::bindgen_prelude::{Function, PromiseRaw};
 use napi::{Env, Result};
 use napi_derive::napi;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use warpline_core::cli::{self, Io, Package};
 use warpline_core::engine::{
@@ -26,6 +29,49 @@ pub struct NativeEngine {
     engine: Arc<Engine>,
     host: Arc<NodeHost>,
     operations: Arc<Operations>,
+    command_received: Arc<AtomicBool>,
+}
+
+/// Cancels at the first signal that asks the process to end. JavaScript listens as well, but cannot
+/// hear anything while a plugin keeps its thread.
+async fn cancel_on_signal(cancel: CancellationToken) {
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else {
+        return;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+        _ = hangup.recv() => {}
+    }
+    cancel.cancel();
+}
+
+/// A task that ends with its owner.
+struct AbortOnDrop(tokio::task::JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// How long JavaScript may take to receive the exit code of a command.
+const LEAVE_AFTER: Duration = Duration::from_secs(5);
+
+/// Ends the process where JavaScript does not: a plugin that never gives the thread back would keep
+/// a command for ever that is over and on record.
+fn leave_unless(received: Arc<AtomicBool>, code: i32) {
+    let watch = move || {
+        std::thread::sleep(LEAVE_AFTER);
+        if !received.load(Ordering::Acquire) {
+            // SAFETY: `_exit` takes no pointer and runs no code of this process. All files of the
+            // home are written, and handlers of `exit` could not run on the thread that is kept.
+            unsafe { libc::_exit(code) }
+        }
+    };
+    // Without a thread to watch, the command ends when the plugin lets it.
+    let _watching = std::thread::Builder::new().name("warpline-leave".into()).spawn(watch);
 }
 
 /// What can still be cancelled.
@@ -79,7 +125,8 @@ impl NativeEngine {
         let operations = Arc::new(Operations::default());
         // Otherwise the engine would go on retrying and writing files after its worker ended.
         env.add_env_cleanup_hook(operations.thread.clone(), |thread| thread.cancel())?;
-        Ok(Self { engine: Engine::new(host.clone()), host, operations })
+        let command_received = Arc::default();
+        Ok(Self { engine: Engine::new(host.clone()), host, operations, command_received })
     }
 
     /// Answers a started call with JSON: a value, the text of what was `threw`n, or the text that
@@ -213,11 +260,20 @@ impl NativeEngine {
         let package = Package { directory: path("package"), seed: path("seed") };
         let arguments = arguments(&request);
         let (engine, number, cancel) = begun.parts();
+        let received = self.command_received.clone();
         spawn(env, begun, async move {
             let io = Io::process(package);
+            let _interrupts = AbortOnDrop(tokio::spawn(cancel_on_signal(cancel.clone())));
             let code = cli::run(&arguments, environment, engine, number, cancel, &io).await;
+            leave_unless(received, code);
             Ok(f64::from(code).into())
         })
+    }
+
+    /// Says that the exit code of a command has reached JavaScript, which now ends the process.
+    #[napi(catch_unwind)]
+    pub fn command_ended(&self) {
+        self.command_received.store(true, Ordering::Release);
     }
 
     /// Opens an operation; `aborted` says that its caller's signal has fired already.

@@ -114,6 +114,7 @@ export async function runOperation(kind, requestJson, { signal, onNotice = () =>
     const result = awaitNative(() => target[kind](number, aborted, environment, requestJson))
     signal?.addEventListener('abort', cancel, { once: true })
     const [outcome] = await Promise.allSettled([result, ended])
+    if (kind === 'command') target.commandEnded()
     if (outcome.status === 'rejected') throw outcome.reason
     return JSON.parse(outcome.value)
   } finally {

@@ -70,6 +70,8 @@ export interface NativeEngine {
     environmentJson: string,
     requestJson: string,
   ): Promise<string>
+  /** Says that the exit code of a command was received: the process ends by itself. */
+  commandEnded(): void
   /** Records running passes while the process ends: the names of the plugins that ran, as JSON. */
   exit(): string
 }

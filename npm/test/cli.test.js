@@ -184,3 +184,20 @@ test('a reader that goes away ends nothing badly', async () => {
   const [code] = await once(child, 'exit')
   assert.equal(code, 0)
 })
+
+test('a plugin that never gives the thread back ends with the command it is in', async () => {
+  const { list, json } = makeHome({
+    spins: { manifest: { timeout_ms: 300 }, handler: 'for (;;);' },
+  })
+  const timedOut = warpline('advance', '--json')
+  assert.equal(timedOut.status, 1, timedOut.stderr)
+  assert.equal(JSON.parse(timedOut.stdout).plugin_states.spins, 'failed')
+  assert.equal(json(`runs/${list('runs')[0]}`).status, 'partial')
+
+  makeHome({ spins: { handler: "console.log('running'); await null; for (;;);" } })
+  const child = spawn(process.execPath, [bin, 'advance'], { stdio: ['ignore', 'ignore', 'pipe'] })
+  await once(child.stderr, 'data')
+  child.kill('SIGTERM')
+  const [code] = await once(child, 'exit')
+  assert.equal(code, 130)
+})

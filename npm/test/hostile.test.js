@@ -23,6 +23,9 @@ test('a side effect that a manifest inherits, hides or replaces is not left out:
     `export const manifest = Object.defineProperty({ ${FIELDS} }, 'side_effects', { value: ['sends_email'] })`,
     `export const manifest = { ${FIELDS}, side_effects: ['sends_email'], toJSON() { return { ${FIELDS} } } }`,
     `export const manifest = { ${FIELDS}, side_effects: Object.assign(['sends_email'], { toJSON: () => [] }) }`,
+    `const M = { ${FIELDS}, side_effects: ['sends_email'] }
+     export const manifest = new Proxy(M, { ownKeys: (t) => Reflect.ownKeys(t).filter((k) => k !== 'side_effects') })`,
+    `export const manifest = { ${FIELDS}, side_effects: new Proxy(['sends_email'], { get: (t, k) => (k === 'length' ? 0 : Reflect.get(t, k)) }) }`,
     `${PARSE}const base = { side_effects: ['sends_email'] }
      export const manifest = PluginManifestSchema.parse({ __proto__: base, ${FIELDS} })`,
   ]

@@ -65,6 +65,7 @@ const METHODS = [
   'begin',
   'cancel',
   'command',
+  'commandEnded',
   'complete',
   'exit',
   'invoke',

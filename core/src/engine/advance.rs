@@ -126,6 +126,7 @@ impl Engine {
                 StateLock::acquire(&facts.paths, started)?.release();
                 Some(self.open_records(&facts)?)
             };
+            let cut_short = facts.roster.cut_short;
             let pass = Arc::new(Pass::new(facts, document, journal));
             let _active = self.active.enter(&pass);
             let runner = PluginRunner {
@@ -135,7 +136,7 @@ impl Engine {
                 options: options.clone(),
                 review_gate: preferences.review_gate,
                 cancel: cancel.clone(),
-                cut_short: AtomicBool::new(false),
+                cut_short: AtomicBool::new(cut_short),
             };
             let interrupted = run_levels(Arc::new(runner), concurrency).await;
             self.finish(&pass, interrupted)

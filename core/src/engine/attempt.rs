@@ -31,7 +31,7 @@ pub(super) const LOAD_LIMIT_MS: f64 = 30_000.0;
 
 /// How long the host may take before it runs the plugin code of a call. Other code on the same
 /// thread is not this plugin's fault, so its own time does not run meanwhile.
-const REACH_LIMIT: Duration = Duration::from_secs(60);
+pub(super) const REACH_LIMIT: Duration = Duration::from_secs(60);
 
 impl Engine {
     /// Lets the host run plugin code once and waits for whatever comes first. The time counts from

@@ -69,6 +69,15 @@ pub(super) struct Job<'a> {
     pub cancel: &'a CancellationToken,
 }
 
+/// Why a handler did not load.
+enum LoadFault {
+    /// Its module threw, or is none.
+    Threw(JsString),
+    /// It took too long: its own doing, or that of other code on the thread, which nobody can tell
+    /// apart. The plugin is as if it had not been invoked.
+    TimedOut,
+}
+
 /// Whether a person started the run.
 #[derive(Clone, Copy)]
 pub(super) struct UserInitiated(pub bool);
@@ -145,8 +154,17 @@ impl Engine {
             }
             None => None,
         };
-        if let Err(message) = self.load_handler(job, &module, invocation).await {
-            return refuse(ErrorCode::DependencyUnavailable, redact_text(&message, &known));
+        if let Err(fault) = self.load_handler(job, &module, invocation).await {
+            let (message, never_called) = match fault {
+                LoadFault::Threw(message) => (redact_text(&message, &known), false),
+                LoadFault::TimedOut => {
+                    let seconds = LOAD_LIMIT_MS / 1000.0;
+                    let message = format!("the handler did not load within {seconds} seconds");
+                    (message.into(), true)
+                }
+            };
+            let refused: Result<Invocation> = refuse(ErrorCode::DependencyUnavailable, message);
+            return refused.map(|refused| Invocation { never_called, ..refused });
         }
         let file = config::read(job.paths, plugin)?;
         let resolved = match resolve(manifest, file.as_deref(), job.args, &variable) {
@@ -258,22 +276,19 @@ impl Engine {
         }
     }
 
-    /// Imports the handler; the error is what a reader sees.
+    /// Imports the handler.
     async fn load_handler(
         &self,
         job: &Job<'_>,
         module: &PluginModule,
         invocation: u64,
-    ) -> Result<(), JsString> {
+    ) -> Result<(), LoadFault> {
         let (plugin, capture) = (module.clone(), job.artifact.is_some());
         let request = Request::LoadHandler { plugin, invocation, capture };
         match self.attempt(job.operation, request, LOAD_LIMIT_MS, job.cancel).await {
             Ending::Answered(Ok(_)) => Ok(()),
-            Ending::Answered(Err(failure)) => Err(failure.message().clone()),
-            Ending::TimedOut => {
-                let seconds = LOAD_LIMIT_MS / 1000.0;
-                Err(format!("the handler did not load within {seconds} seconds").into())
-            }
+            Ending::Answered(Err(failure)) => Err(LoadFault::Threw(failure.message().clone())),
+            Ending::TimedOut => Err(LoadFault::TimedOut),
             // The attempt that follows meets the same obstacle and records it.
             Ending::Cancelled | Ending::NotStarted | Ending::Unreached => Ok(()),
         }

@@ -137,10 +137,10 @@ impl Pass {
                 progress.entries.values().any(|entry| entry.status == EntryStatus::Failed)
                     || !progress.gated.is_empty()
             };
-            if roster.plugins.is_empty() {
-                AdvanceStatus::Failed
-            } else if interrupted {
+            if interrupted {
                 AdvanceStatus::Interrupted
+            } else if roster.plugins.is_empty() {
+                AdvanceStatus::Failed
             } else if failed() {
                 AdvanceStatus::Partial
             } else {

@@ -15,10 +15,8 @@ use crate::nearest::nearest;
 use crate::schema::issue::issues_text;
 use crate::schema::manifest::Manifest;
 
+use super::attempt::{LOAD_LIMIT_MS, REACH_LIMIT, duration};
 use super::{AbortReason, Engine, PluginModule, Request};
-
-/// How long importing one manifest may take.
-const MANIFEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long an import that has begun may still take once the caller has cancelled.
 const CANCELLED_TIMEOUT: Duration = Duration::from_millis(250);
@@ -61,6 +59,8 @@ pub struct Roster {
     pub failures: Vec<(JsString, String)>,
     /// What an operator should know though nothing failed.
     pub warnings: Vec<String>,
+    /// Whether the caller cancelled before everything was loaded.
+    pub cut_short: bool,
 }
 
 /// What `loadPluginManifests` gives: an unusable root is a fact here, not an error.
@@ -130,6 +130,7 @@ impl Engine {
             }
         }
         roster.failures.sort();
+        roster.cut_short = cancel.is_cancelled();
         roster.warnings = warnings(&roster);
         Ok(roster)
     }
@@ -184,17 +185,28 @@ impl Engine {
             cancel.cancelled().await;
             tokio::time::sleep(CANCELLED_TIMEOUT).await;
         };
+        let answered = async {
+            // Other code on the same thread is not this module's fault: its time runs when it does.
+            tokio::select! {
+                () = call.begun() => {}
+                () = tokio::time::sleep(REACH_LIMIT) => return None,
+            }
+            tokio::select! {
+                answer = call.answer() => Some(answer),
+                () = tokio::time::sleep(duration(LOAD_LIMIT_MS)) => None,
+            }
+        };
         let answer = tokio::select! {
-            answer = call.answer() => answer,
+            answer = answered => answer,
             () = cancelled => {
                 call.abort(AbortReason::Cancelled);
                 return Err("the manifest was still loading when the run was cancelled".into());
             }
-            () = tokio::time::sleep(MANIFEST_TIMEOUT) => {
-                call.abort(AbortReason::Timeout);
-                let seconds = MANIFEST_TIMEOUT.as_secs();
-                return Err(format!("the manifest did not load within {seconds} seconds"));
-            }
+        };
+        let Some(answer) = answer else {
+            call.abort(AbortReason::Timeout);
+            let seconds = LOAD_LIMIT_MS / 1000.0;
+            return Err(format!("the manifest did not load within {seconds} seconds"));
         };
         let exported = match answer {
             Some(Ok(answer)) => exported_manifest(&answer, &name)?,

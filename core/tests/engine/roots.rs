@@ -200,6 +200,7 @@ async fn a_cancellation_does_not_wait_for_a_manifest_that_never_loads() {
     let before = tokio::time::Instant::now();
     let result = fleet.advance().await;
     assert_eq!(before.elapsed().as_millis(), 2250);
+    assert_eq!(result.status, AdvanceStatus::Interrupted, "not a root without plugins");
     assert!(summary_of(&result, "hangs").contains("was cancelled"));
     assert_eq!(*fleet.host.aborts.lock().unwrap(), [AbortReason::Cancelled]);
 }

@@ -1,6 +1,6 @@
 // Turns whatever plugin code returns or throws into text, without ever failing.
 
-import { inspect } from 'node:util'
+import { inspect, types } from 'node:util'
 
 /** The longest text of a thrown value, in UTF-16 units. */
 const ERROR_LIMIT = 16_384
@@ -76,6 +76,8 @@ const NOT_PLAIN =
  * @param {object} value
  */
 export function isPlain(value) {
+  // A proxy can show one thing here and another to JSON.
+  if (types.isProxy(value)) return false
   const prototype = Object.getPrototypeOf(value)
   const plain = Array.isArray(value) ? [Array.prototype] : [Object.prototype, null]
   return plain.includes(prototype) && typeof Reflect.get(value, 'toJSON') !== 'function'
