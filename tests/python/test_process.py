@@ -15,6 +15,7 @@ import pytest
 import warpline
 from conftest import Home
 from warpline import _native
+from warpline._engine import run_operation
 
 #: How often the end of the interpreter is tried, over all programs below.
 REPETITIONS = 200
@@ -346,6 +347,14 @@ def test_a_panic_is_an_exception() -> None:
     panic = vars(_native)["panic_for_a_test"]
     with pytest.raises(RuntimeError, match="the engine panicked: asked for"):
         panic()
+
+
+def test_a_panic_in_an_operation_ends_that_operation_alone(home: Home) -> None:
+    with pytest.raises(warpline.WarplineError, match="the engine panicked: asked for") as raised:
+        run_operation("panic_for_a_test", {})
+    assert raised.value.code == "ERR_WARPLINE_HOST"
+    home.plugin("p")
+    assert warpline.run_advance().plugin_states == {"p": "completed"}
 
 
 def test_a_late_or_repeated_answer_is_dropped(home: Home) -> None:

@@ -60,7 +60,9 @@ def test_nothing_native_but_the_command_line_can_write_a_grant() -> None:
         for line in source.splitlines()
         if line.strip().startswith('"') and "=>" in line
     ]
-    assert kinds == ["advance", "manifests", "plan", "invoke", "cli"]
+    assert kinds == ["advance", "manifests", "plan", "invoke", "cli", "panic_for_a_test"]
+    # What only a module built for tests can do.
+    assert '#[cfg(debug_assertions)]\n            "panic_for_a_test" =>' in source
 
 
 def test_every_code_of_the_catalogue_has_its_class() -> None:
