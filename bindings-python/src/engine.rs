@@ -83,15 +83,16 @@ impl NativeEngine {
         guarded(|| {
             let host = &self.parts()?.host;
             loop {
-                match process::detached(py, || host.messages.take(Duration::from_secs(3600)))? {
-                    Taken::Message(HostMessage::Start(call, request)) => {
+                match process::detached(py, || host.messages.take(Duration::from_secs(3600))) {
+                    Some(Taken::Message(HostMessage::Start(call, request))) => {
                         return Ok(Some((call, "start", request)));
                     }
-                    Taken::Message(HostMessage::Abort(call, reason)) => {
+                    Some(Taken::Message(HostMessage::Abort(call, reason))) => {
                         return Ok(Some((call, "abort", reason.to_owned())));
                     }
-                    Taken::Nothing => {}
-                    Taken::Closed => return Ok(None),
+                    Some(Taken::Nothing) => {}
+                    // Who comes when the interpreter ends already has missed nothing.
+                    Some(Taken::Closed) | None => return Ok(None),
                 }
             }
         })
@@ -188,7 +189,8 @@ impl NativeEngine {
             loop {
                 py.check_signals()?;
                 let slice = patience.saturating_sub(since.elapsed()).min(LOOK_FOR_SIGNALS);
-                let told = match process::detached(py, || running.told.take(slice))? {
+                let taken = process::detached(py, || running.told.take(slice));
+                let told = match taken.ok_or_else(process::closed_error)? {
                     Taken::Message(Told::Notice(json)) => ("notice", json),
                     Taken::Message(Told::Ended(json)) => ("ended", json),
                     Taken::Message(Told::Failed(json)) => ("failed", json),

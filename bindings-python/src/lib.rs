@@ -14,6 +14,7 @@ mod guard;
 mod host;
 mod mailbox;
 mod operation;
+mod output;
 mod process;
 mod text;
 

@@ -15,6 +15,7 @@ use warpline_core::json::{JsString, Map, Value};
 
 use crate::guard::panic_text;
 use crate::mailbox::Mailbox;
+use crate::output;
 use crate::text::{error_text, object, texts};
 
 /// What an operation tells, in order.
@@ -59,10 +60,20 @@ impl Operation {
 /// What an operation is to do.
 pub(crate) enum Task {
     Advance(AdvanceOptions),
-    Invoke { plugin: JsString, options: Box<InvokeOptions>, witness: Witness },
+    Invoke {
+        plugin: JsString,
+        options: Box<InvokeOptions>,
+        witness: Witness,
+    },
     LoadManifests(AdvanceOptions),
     Plan(AdvanceOptions),
-    Cli { arguments: Vec<String>, package: Package },
+    Cli {
+        arguments: Vec<String>,
+        package: Package,
+    },
+    /// Panics, so that a test can see what becomes of it. Not in a released module.
+    #[cfg(debug_assertions)]
+    Panic,
 }
 
 impl Task {
@@ -89,6 +100,8 @@ impl Task {
                 let package = Package { directory: None, seed };
                 Ok(Self::Cli { arguments, package })
             }
+            #[cfg(debug_assertions)]
+            "panic_for_a_test" => Ok(Self::Panic),
             _ => Err(Error::Host { message: format!("there is no operation `{kind}`") }),
         }
     }
@@ -149,10 +162,13 @@ async fn work(
             Ok(or_cancelled(&cancel, planning).await?.to_value())
         }
         Task::Cli { arguments, package } => {
-            let io = Io::process(package);
+            let io = Io { out: output::results()?, ..Io::process(package) };
             let code = cli::run(&arguments, environment, engine, number, cancel, &io).await;
             Ok(Value::Number(code.into()))
         }
+        #[cfg(debug_assertions)]
+        #[allow(clippy::panic)]
+        Task::Panic => panic!("asked for"),
     }
 }
 

@@ -1,10 +1,11 @@
 //! What exists once in a process: the engine's threads, and the end of the interpreter.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PySystemExit};
 use pyo3::prelude::*;
 use tokio::runtime::{Builder, Runtime};
 
@@ -13,6 +14,9 @@ const ENGINE_THREADS: usize = 2;
 
 /// Set once, first of all, when the interpreter ends.
 static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// The thread that ends the interpreter, once one does.
+static CLOSER: OnceLock<ThreadId> = OnceLock::new();
 
 /// Python threads that have let go of the interpreter's lock in here and will want it back.
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
@@ -53,11 +57,11 @@ pub(crate) fn runtime() -> PyResult<&'static Runtime> {
 struct Inside;
 
 impl Inside {
-    fn enter() -> PyResult<Self> {
+    fn enter() -> Option<Self> {
         // Counted before the look at CLOSED: whoever closes waits for all that are counted.
         INSIDE.fetch_add(1, Ordering::SeqCst);
         let inside = Self;
-        if is_closed() { Err(closed_error()) } else { Ok(inside) }
+        (!is_closed()).then_some(inside)
     }
 }
 
@@ -67,11 +71,11 @@ impl Drop for Inside {
     }
 }
 
-/// Waits without the interpreter's lock. Refused once the interpreter ends: a thread that wants the
-/// lock back then is unwound through Rust, which aborts the process.
-pub(crate) fn detached<T: Send>(py: Python<'_>, wait: impl FnOnce() -> T + Send) -> PyResult<T> {
+/// Waits without the interpreter's lock. Refused with `None` once the interpreter ends: a thread that
+/// wants the lock back then is unwound through Rust, which aborts the process.
+pub(crate) fn detached<T: Send>(py: Python<'_>, wait: impl FnOnce() -> T + Send) -> Option<T> {
     let _inside = Inside::enter()?;
-    Ok(py.detach(wait))
+    Some(py.detach(wait))
 }
 
 /// Whether the interpreter is ending.
@@ -79,13 +83,20 @@ pub(crate) fn is_closed() -> bool {
     CLOSED.load(Ordering::SeqCst)
 }
 
-/// The error of what comes too late.
+/// The error of what comes too late: a `RuntimeError` on the thread that ends the interpreter. On any
+/// other a `SystemExit`, which ends that thread, as the interpreter is about to, without a traceback.
 pub(crate) fn closed_error() -> PyErr {
-    PyRuntimeError::new_err("the interpreter is ending: the engine takes no more work")
+    let text = "the interpreter is ending: the engine takes no more work";
+    if CLOSER.get().is_none_or(|closer| *closer == thread::current().id()) {
+        PyRuntimeError::new_err(text)
+    } else {
+        PySystemExit::new_err(text)
+    }
 }
 
-/// Begins the end: nothing new is let in from here on.
+/// Begins the end, on the thread that ends the interpreter: nothing new is let in from here on.
 pub(crate) fn close() {
+    CLOSER.get_or_init(|| thread::current().id());
     CLOSED.store(true, Ordering::SeqCst);
 }
 
@@ -104,7 +115,7 @@ pub(crate) fn drain(
             if since.elapsed() >= patience {
                 return false;
             }
-            std::thread::sleep(Duration::from_millis(1));
+            thread::sleep(Duration::from_millis(1));
         }
     })
 }

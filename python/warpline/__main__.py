@@ -22,7 +22,9 @@ SEED = Path(__file__).parent / "examples" / "host-metrics"
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Runs one command and returns its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    # Results are written by the engine; whatever Python code prints here is not one.
+    _open_standard_descriptors()
+    # Results are written by the engine, which sets descriptor 1 aside for them; whatever Python code
+    # prints here is not one.
     sys.stdout = sys.stderr
     interrupts = 0
 
@@ -46,6 +48,17 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     except Exception as error:
         sys.stderr.write(f"error: {one_line(text_of_raised(error))}\n")
         return 1
+
+
+def _open_standard_descriptors() -> None:
+    """Leads the closed ones to nowhere: the next file that is opened would take their place, and a
+    result or a message would be written into it."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # The lowest number that is free, hence this one.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
 def _console() -> NoReturn:

@@ -107,6 +107,76 @@ def test_results_are_alone_on_standard_output(home: Home) -> None:
     assert "from the handler" in shown.stderr and "from its thread" in shown.stderr
 
 
+def test_what_passes_by_the_streams_of_python_is_not_on_standard_output(home: Home) -> None:
+    home.plugin(
+        "p",
+        """
+        import atexit, os, subprocess, sys
+        from warpline import skill_ok
+        atexit.register(os.write, 1, b"at the end ")
+        def handler(*_):
+            subprocess.run(["echo", "from a program"], check=True)
+            os.write(1, b"from a descriptor ")
+            sys.__stdout__.write("from the first stream ")
+            open("/dev/fd/1", "w").write("from a file ")
+            return skill_ok("done")
+        """,
+    )
+    shown = home.cli("advance", "--json")
+    assert json.loads(shown.stdout)["plugin_states"] == {"p": "completed"}
+    assert shown.stdout.startswith("{") and shown.stdout.endswith("}\n")
+    for where in ("program", "descriptor", "first stream", "file"):
+        assert f"from a {where}" in shown.stderr or f"from the {where}" in shown.stderr
+    assert "at the end" in shown.stderr
+
+
+def test_a_program_that_goes_on_does_not_hold_standard_output_open(home: Home) -> None:
+    home.plugin(
+        "p",
+        """
+        import subprocess
+        from warpline import skill_ok
+        def handler(*_):
+            child = subprocess.Popen(["sleep", "30"], stderr=subprocess.DEVNULL, close_fds=False)
+            return skill_ok(str(child.pid))
+        """,
+    )
+    command = f"{sys.executable} -m warpline advance --json 2>&- | cat"
+    since = time.monotonic()
+    ended = subprocess.run(
+        ["bash", "-c", command], env=home.environment(), stdout=subprocess.PIPE, check=True
+    )
+    assert time.monotonic() - since < 20
+    [entry] = json.loads(ended.stdout)["plugin_entries"]
+    os.kill(int(entry["result_summary"]), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_is_no_place_for_a_file_of_the_home(home: Home, closed: str) -> None:
+    home.plugin(
+        "p",
+        """
+        import os, subprocess
+        from warpline import skill_ok
+        def handler(*_):
+            os.write(1, b"from a descriptor")
+            subprocess.run(["echo", "from a program"], check=True)
+            return skill_ok(" ".join(os.readlink(f"/proc/self/fd/{at}") for at in range(3)))
+        """,
+    )
+    command = f"{sys.executable} -m warpline advance {closed}"
+    ended = subprocess.run(
+        ["bash", "-c", command], env=home.environment(), capture_output=True, text=True, timeout=20
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert home.state()["plugin_runs"]["p"]["status"] == "success"
+    [log] = (home.path / "runs").glob("*.json")
+    [entry] = json.loads(log.read_text())["plugin_entries"]
+    streams = entry["result_summary"].split()
+    assert not [path for path in streams if path.startswith(str(home.path)) or "anon" in path]
+    assert streams.count("/dev/null") >= closed.count("&-")
+
+
 def test_a_reader_that_leaves_is_no_error(home: Home) -> None:
     for at in range(200):
         home.plugin(f"p{at}", description="x" * 500)

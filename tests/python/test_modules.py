@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import py_compile
 import sys
@@ -50,6 +51,41 @@ def test_two_plugins_with_modules_of_one_name_do_not_meet(home: Home) -> None:
     assert summary("one") == "one one late-one deep-one {}"
     assert summary("two") == "two two late-two deep-two {}"
     assert not {"helpers", "late", "inner", "manifest", "handler"} & set(sys.modules)
+
+
+def test_a_module_that_is_imported_by_its_name_as_text_is_the_plugins_own(home: Home) -> None:
+    handler = """
+        import importlib
+        import helpers
+        from importlib import import_module
+        from warpline import skill_ok
+
+        def handler(*_):
+            assert importlib.import_module("helpers") is helpers is import_module(".helpers", __package__)
+            assert import_module("statistics") is importlib.import_module("statistics")
+            assert import_module("json").loads("1") == 1
+            return skill_ok(f"{import_module('inner.deep').depth} {helpers.again().text}")
+        """
+    for name in ("one", "two"):
+        home.plugin(
+            name,
+            handler,
+            files={
+                "helpers.py": f"import importlib\ntext = '{name}'\n"
+                "def again():\n    return importlib.import_module('helpers')\n",
+                "inner/deep.py": f"depth = 'deep-{name}'\n",
+            },
+        )
+    home.plugin(
+        "three",
+        "import importlib\nimportlib.import_module('helpers')\ndef handler(*_):\n    pass\n",
+    )
+    assert [summary("one"), summary("two")] == ["deep-one one", "deep-two two"]
+    error = warpline.invoke_plugin("three", witness=MANUAL).final_error or ""
+    assert "No module named 'helpers'" in error
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("helpers")
+    assert not {"helpers", "inner"} & set(sys.modules)
 
 
 def test_a_plugin_reaches_no_other_and_shadows_nothing_of_the_host(home: Home) -> None:

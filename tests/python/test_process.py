@@ -15,6 +15,7 @@ import pytest
 import warpline
 from conftest import Home
 from warpline import _native
+from warpline._engine import run_operation
 
 #: How often the end of the interpreter is tried, over all programs below.
 REPETITIONS = 200
@@ -189,8 +190,66 @@ def test_the_end_of_the_interpreter_neither_hangs_nor_aborts(home: Home) -> None
     with ThreadPoolExecutor(3) as pool:
         ends = list(pool.map(run, range(REPETITIONS)))
     assert len(ends) == REPETITIONS
-    wrong = [end for end in ends if end[1] != 0 or "Fatal" in end[2] or "panicked" in end[2]]
+    words = ["Fatal", "panicked", "Traceback", "Exception in thread"]
+    wrong = [end for end in ends if end[1] != 0 or any(word in end[2] for word in words)]
     assert wrong == []
+
+
+def test_the_dispatching_thread_that_comes_late_to_the_end_says_nothing(home: Home) -> None:
+    home.plugin("p")
+    ended = home.python(
+        """
+        import time, warpline
+        from warpline._host.host import PythonHost
+
+        start = PythonHost._start
+
+        def slow(self, number, text):
+            start(self, number, text)
+            time.sleep(0.2)
+
+        PythonHost._start = slow
+        print(warpline.run_advance().status)
+        """
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "complete\n", "")
+
+
+def test_who_comes_after_the_end_is_refused_and_other_threads_end_quietly(home: Home) -> None:
+    home.plugin("p")
+    ended = home.python(
+        """
+        import atexit, threading
+
+        @atexit.register
+        def late():
+            ready.set()
+            worker.join()
+            try:
+                warpline.plan()
+            except RuntimeError as error:
+                print(error)
+
+        import warpline
+        ready = threading.Event()
+
+        def run():
+            try:
+                ready.wait()
+                warpline.plan()
+            except Exception:
+                print("an ordinary exception")
+            finally:
+                print("the thread ends")
+
+        warpline.plan()
+        worker = threading.Thread(target=run, daemon=True)
+        worker.start()
+        """
+    )
+    refusal = "the interpreter is ending: the engine takes no more work"
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.splitlines() == ["the thread ends", refusal]
 
 
 def test_an_advance_that_the_interpreter_ends_under_is_recorded(home: Home) -> None:
@@ -288,6 +347,14 @@ def test_a_panic_is_an_exception() -> None:
     panic = vars(_native)["panic_for_a_test"]
     with pytest.raises(RuntimeError, match="the engine panicked: asked for"):
         panic()
+
+
+def test_a_panic_in_an_operation_ends_that_operation_alone(home: Home) -> None:
+    with pytest.raises(warpline.WarplineError, match="the engine panicked: asked for") as raised:
+        run_operation("panic_for_a_test", {})
+    assert raised.value.code == "ERR_WARPLINE_HOST"
+    home.plugin("p")
+    assert warpline.run_advance().plugin_states == {"p": "completed"}
 
 
 def test_a_late_or_repeated_answer_is_dropped(home: Home) -> None:

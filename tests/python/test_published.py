@@ -14,6 +14,7 @@ import warpline
 from conftest import ROOT
 from warpline import _native, errors
 from warpline._results import skill_failure, skill_handoff, skill_ok
+from warpline.unstable_fs import atomic_write_json, json_text
 
 VECTORS = ROOT / "tests" / "vectors"
 FUNCTIONS = [
@@ -59,7 +60,9 @@ def test_nothing_native_but_the_command_line_can_write_a_grant() -> None:
         for line in source.splitlines()
         if line.strip().startswith('"') and "=>" in line
     ]
-    assert kinds == ["advance", "manifests", "plan", "invoke", "cli"]
+    assert kinds == ["advance", "manifests", "plan", "invoke", "cli", "panic_for_a_test"]
+    # What only a module built for tests can do.
+    assert '#[cfg(debug_assertions)]\n            "panic_for_a_test" =>' in source
 
 
 def test_every_code_of_the_catalogue_has_its_class() -> None:
@@ -116,6 +119,19 @@ def test_manifests_parse_as_the_vectors_say(given: dict[str, Any], expect: dict[
         for path in expect["paths"]:
             text = ".".join(map(str, path)) if path else "the manifest"
             assert text in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "expect"), [case for case in vectors("js-json") if case.values[0]["json"] is not None]
+)
+def test_json_text_is_that_of_the_other_language(
+    given: dict[str, Any], expect: dict[str, Any], tmp_path: Path
+) -> None:
+    value = json.loads(given["json"])
+    assert json_text(value) == expect["compact"]
+    file = tmp_path / "value.json"
+    atomic_write_json(file, value)
+    assert file.read_bytes() == f"{expect['pretty']}\n".encode()
 
 
 def test_a_builder_refuses_what_json_does_not_have() -> None:

@@ -39,9 +39,15 @@ async function homeAfter(node) {
   return homeLeft(home)
 }
 
+test('a version that is not there is not passed over', () => {
+  const [older, newer] = nodes()
+  assert.throws(() => nodes([older]), /need Node.js 22/)
+  assert.throws(() => nodes([newer]), /need Node.js 20/)
+  assert.throws(() => nodes([older, join(directory, 'absent')]), /need Node.js 22/)
+})
+
 test('two versions of Node.js leave the same home', async () => {
   const [older, newer] = nodes()
-  assert.ok(newer, 'the newer Node.js is not installed')
   const [first, second] = [await homeAfter(older), await homeAfter(newer)]
   for (const name of [
     'state/engine-state.json',

@@ -1,8 +1,9 @@
 """Imports the modules of plugins, each plugin in a package of its own.
 
 Two plugins may both have a `helpers.py`. Every revision of a plugin gets a package name that nothing
-else has; inside it, `import helpers` and `from . import helpers` mean the plugin's own file. Nothing
-is written into a plugin's directory, and no compiled file found there is believed.
+else has; inside it, `import helpers`, `from . import helpers` and `import_module("helpers")` mean the
+plugin's own file. Nothing is written into a plugin's directory, and no compiled file found there is
+believed.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 _PREFIX = "_warpline_plugin_"
 _real_import = builtins.__import__
+_real_import_module = importlib.import_module
 
 
 class _Package:
@@ -40,12 +42,14 @@ class _Package:
         level: int = 0,
     ) -> ModuleType:
         head = name.partition(".")[0]
-        if level > 0 or not self._is_sibling(head):
+        if level > 0 or not self.has(name):
             return _real_import(name, globals, locals, fromlist or (), level)
         module = _real_import(f"{self.name}.{name}", globals, locals, fromlist or (), 0)
         return module if fromlist else sys.modules[f"{self.name}.{head}"]
 
-    def _is_sibling(self, head: str) -> bool:
+    def has(self, name: str) -> bool:
+        """Whether an absolute import of this name means a module of the plugin."""
+        head = name.partition(".")[0]
         if not head or head == "warpline" or head in sys.builtin_module_names:
             return False
         path = os.path.join(self.directory, head)
@@ -113,6 +117,16 @@ class _Finder(MetaPathFinder):
         return package.spec(fullname) if package else None
 
 
+def _import_module(name: str, package: Optional[str] = None) -> ModuleType:
+    """Stands for `importlib.import_module`: a plugin's own code gets its own module, all others what
+    they always got."""
+    caller = str(sys._getframe(1).f_globals.get("__name__", ""))
+    plugin = _finder.packages.get(caller.partition(".")[0])
+    if plugin is None or not plugin.has(name):
+        return _real_import_module(name, package)
+    return _real_import_module(f"{plugin.name}.{name}")
+
+
 _finder = _Finder()
 _names: dict[tuple[str, str], str] = {}
 _lock = threading.Lock()
@@ -132,6 +146,8 @@ def _package_name(directory: str, revision: str) -> str:
     with _lock:
         if _finder not in sys.meta_path:
             sys.meta_path.insert(0, _finder)
+            # Through setattr: to a type checker, modules do not change.
+            setattr(importlib, "import_module", _import_module)  # noqa: B010
         name = _names.get((directory, revision))
         if name is None:
             name = f"{_PREFIX}{len(_names) + 1}"

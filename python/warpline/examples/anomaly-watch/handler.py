@@ -33,8 +33,8 @@ def handler(
             phases_failed=[name],
         )
 
-    # The runtime hands a handler no reader for its own earlier runs, so the breaches that stood are kept in this
-    # plugin's own file, at a path no input can move. Nobody else reads or owns it: memory, not an effect to ask about.
+    # What an earlier run of this plugin found is in no capability, so the breaches that stood are kept in a file of
+    # its own, at a path no input can move. Nobody else reads or owns it: memory, not an effect to ask about.
     file = os.path.join("state", f"{name}.json")
     path = warpline_home() / file
     try:
