@@ -26,6 +26,19 @@ const TASK: &str = "WARPLINE_TEST_ANSWERER";
 /// Grants that each process may give: the plugins `act-<process>-<number>`.
 pub(super) const ACTS: u64 = 3;
 
+/// Plugins that the first process grants and all others deny: `both-<number>`.
+const BOTH: u64 = 2;
+
+/// The lifetime of a grant of those, in minutes, less the number of its command: longer than any
+/// that another command gives, and read back by [`granting_command`].
+const BOTH_TTL: usize = 241;
+
+/// The command of the first process that gave a grant of this lifetime, in milliseconds.
+pub(super) fn granting_command(lifetime_ms: i64) -> Option<usize> {
+    let minutes = usize::try_from(lifetime_ms).ok().filter(|ms| ms % 60_000 == 0)? / 60_000;
+    minutes.checked_sub(BOTH_TTL)
+}
+
 /// Events that each process acknowledges: `event-<process>-<number>`.
 pub(super) const EVENTS: u64 = 3;
 
@@ -64,16 +77,16 @@ pub(super) fn prepare(home: &Path, processes: usize) {
     let flagged = tasks
         .map(|id| tasks::flagged(id.into(), "look".into(), TaskSeverity::Warning, Instant::now()));
     let document = EngineState { task_aging: flagged.collect(), ..EngineState::default() };
+    // The schedule keeps them out of the advances here: only their grants matter.
+    let acting =
+        r#""autonomy_level":"autonomous","schedule":"manual","side_effects":["sends_email"]"#;
+    (0..BOTH).for_each(|number| plugin(&format!("both-{number}"), acting));
     fs::create_dir_all(home.join("state")).expect("a directory");
     fs::write(home.join("state/engine-state.json"), document.to_text()).expect("a file");
     for process in 0..processes {
         plugin(&format!("sup-{process}"), r#""autonomy_level":"supervised""#);
         for number in 0..ACTS {
-            // The schedule keeps it out of the advances here: only its grant matters.
-            plugin(
-                &format!("act-{process}-{number}"),
-                r#""autonomy_level":"autonomous","schedule":"manual","side_effects":["sends_email"]"#,
-            );
+            plugin(&format!("act-{process}-{number}"), acting);
         }
     }
 }
@@ -144,7 +157,13 @@ impl Task {
     fn choose(&self, operation: usize) -> String {
         let process = self.process;
         let mut random = Random::new((process * 100_000 + operation) as u64);
+        let both = random.below(BOTH);
+        if process == 0 && random.below(3) > 0 {
+            return format!("approve both-{both} --ttl {}m", BOTH_TTL + operation);
+        }
         match random.below(1000) {
+            0..110 if process > 0 => format!("deny both-{both}"),
+            110..220 if process > 0 => format!("deny --remove both-{both}"),
             0..220 => format!("approve act-{process}-{}", random.below(ACTS)),
             220..260 => format!("defer later-{process}"),
             260..280 => format!("done done-{process}"),
