@@ -104,13 +104,16 @@ pub(super) struct Task {
     /// The first command to run, and the one to stop before.
     pub from: usize,
     pub to: usize,
+    /// Whether it only contends for one plugin: the first process grants it, the others deny it and
+    /// take that back.
+    pub contends: bool,
 }
 
 impl Task {
     pub(super) fn hand_to(&self, command: &mut Command) {
-        let Self { home, log, process, from, to } = self;
-        command
-            .env(TASK, format!("{}\n{}\n{process}\n{from}\n{to}", home.display(), log.display()));
+        let Self { home, log, process, from, to, contends } = self;
+        let (home, log) = (home.display(), log.display());
+        command.env(TASK, format!("{home}\n{log}\n{process}\n{from}\n{to}\n{contends}"));
     }
 
     pub(super) fn of_this_process() -> Option<Self> {
@@ -123,6 +126,7 @@ impl Task {
             process: number(2),
             from: number(3),
             to: number(4),
+            contends: parts[5] == "true",
         })
     }
 
@@ -158,8 +162,16 @@ impl Task {
         let process = self.process;
         let mut random = Random::new((process * 100_000 + operation) as u64);
         let both = random.below(BOTH);
+        let grant = |number| format!("approve both-{number} --ttl {}m", BOTH_TTL + operation);
+        if self.contends {
+            return match (process, operation % 2) {
+                (0, _) => grant(0),
+                (_, 0) => "deny both-0".to_owned(),
+                _ => "deny --remove both-0".to_owned(),
+            };
+        }
         if process == 0 && random.below(3) > 0 {
-            return format!("approve both-{both} --ttl {}m", BOTH_TTL + operation);
+            return grant(both);
         }
         match random.below(1000) {
             0..110 if process > 0 => format!("deny both-{both}"),
