@@ -22,7 +22,7 @@ function warpline(...args) {
 test('--help and a verb that is none', () => {
   const help = warpline('--help')
   assert.deepEqual([help.status, help.stderr], [0, ''])
-  for (const verb of ['init', 'plan', 'advance', 'run', 'approve', 'revoke']) {
+  for (const verb of ['init', 'plan', 'advance', 'run', 'approve', 'deny', 'revoke']) {
     assert.match(help.stdout, new RegExp(`^ +${verb} `, 'm'))
   }
   const bogus = warpline('bogus')

@@ -17,7 +17,7 @@ const INTERNAL = [
   'warpline/native/warpline.node',
   'warpline/unstable-approval',
 ]
-const VERBS = ['init', 'plan', 'advance', 'run', 'approve', 'revoke']
+const VERBS = ['init', 'plan', 'advance', 'run', 'approve', 'deny', 'revoke']
 
 let project
 let packed

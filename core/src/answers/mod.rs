@@ -2,9 +2,10 @@
 //!
 //! | answer | function |
 //! |---|---|
+//! | yes, to whatever is asked of these plugins: a parked result, or else a grant | [`approve`] |
+//! | this parked result counts | [`apply`] |
 //! | this plugin may act, for a while | [`merge_grant`], or [`write_grant`] in advance |
 //! | no plugin may act any more | [`revoke_grant`] |
-//! | this parked result counts | [`apply`] |
 //! | not this proposal | [`deny`] |
 //! | that no is taken back | [`remove_denials`] |
 //! | this task is done, or for later | [`complete_task`], [`defer_task`] |
@@ -14,8 +15,8 @@
 //!
 //! Every writer takes the state lock, reads its document afresh, changes its own keys alone, appends
 //! the trace of it to the events and then writes, so that two answers cannot undo each other. A
-//! caller who was refused finds the documents as they were. The calls block while they wait for the
-//! lock, up to ten seconds: an async caller gives them a thread where that matters.
+//! caller who was refused finds the documents as they were, but for parked results of older builds that nobody
+//! could answer. The calls block while they wait for the lock, up to ten seconds: an async caller gives them a thread where that matters.
 //!
 //! ```
 //! use warpline_core::answers::{MergeRequest, is_approved, merge_grant, revoke_grant};
@@ -52,7 +53,7 @@ pub use crate::decide::grant::{MergeRequest, Merged};
 pub use crate::home::approval::{Revoked, is_approved, merge_grant, revoke_grant, write_grant};
 
 pub use denials::{Removed, deny, remove_denials};
-pub use parked::{Parked, apply};
+pub use parked::{Approved, Parked, Terms, apply, approve};
 pub use tasks::{complete_task, defer_task};
 
 use crate::json::JsString;

@@ -1,14 +1,17 @@
-//! The yes to parked results: checked together, then answered one by one.
+//! The yes: parked results are checked together, then answered one by one; a grant where none waits.
 
 use crate::clock::Instant;
 use crate::decide::denial::{Standing, standing};
 use crate::decide::gate::{self, Answer};
+use crate::decide::grant::{MergeRequest, Merged};
 use crate::error::Result;
+use crate::home::approval::merge_grant_under;
 use crate::home::state::{self, Decision};
 use crate::home::{Paths, events};
 use crate::json::JsString;
 use crate::schema::engine_state::{Denial, EngineState};
 use crate::schema::event::{self, BoardEvent, GateReason};
+use crate::schema::grant::Scopes;
 
 use super::Named;
 
@@ -40,6 +43,58 @@ pub enum Parked {
     Answered(Vec<(JsString, Answer)>),
 }
 
+/// How long the grant of a yes lasts, and what it makes of an earlier one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// The lifetime from now, in milliseconds; `None` keeps a live expiry, or takes the default.
+    pub ttl_ms: Option<i64>,
+    /// Whether scopes and expiry of a live grant are overwritten.
+    pub replace: bool,
+    /// Whether the expiry may pass the ceiling.
+    pub long: bool,
+}
+
+/// What became of a yes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Approved {
+    /// What became of the parked results.
+    pub parked: Parked,
+    /// The grant file from now on; given exactly where `parked` is [`Parked::NothingWaits`].
+    pub granted: Option<Merged>,
+}
+
+/// Says yes to `named`: accepts the results that wait, as [`apply`] does, or grants them all their
+/// declared effects where no result waits for any.
+///
+/// Denials, parked results and the grant are decided and written under one lock, so no denial can
+/// come in between. Accepting a result leaves the grant file alone.
+///
+/// # Errors
+///
+/// Those of [`apply`] and [`merge_grant`](super::merge_grant); nothing is changed then.
+pub fn approve(
+    paths: &Paths,
+    named: &[Named<'_>],
+    run_id: Option<&JsString>,
+    terms: &Terms,
+    now: Instant,
+) -> Result<Approved> {
+    state::update_with(paths, now, |lock, document| {
+        let (parked, writes) = answer(paths, document, named, run_id, now)?;
+        let granted = match &parked {
+            Parked::NothingWaits(_) => {
+                let Terms { ttl_ms, replace, long } = *terms;
+                let names = named.iter().map(|(name, _)| (*name).clone()).collect();
+                let request = MergeRequest { scopes: Scopes::of(names), ttl_ms, replace, long };
+                Some(merge_grant_under(lock, paths, &request, now)?)
+            }
+            _ => None,
+        };
+        let approved = Approved { parked, granted };
+        Ok(if writes { Decision::Write(approved) } else { Decision::Keep(approved) })
+    })
+}
+
 /// Accepts the parked results of `named`: each becomes the plugin's last run, as it was when the
 /// run ended. No handler is called, and no grant is read or written.
 ///
@@ -56,24 +111,36 @@ pub fn apply(
     now: Instant,
 ) -> Result<Parked> {
     state::update(paths, now, |document| {
-        if let Some(refused) = refusal(document, named, run_id) {
-            return Ok(Decision::Keep(refused));
-        }
-        let mut answers = Vec::new();
-        for (name, manifest) in named {
-            answers.push(((*name).clone(), gate::answer(document, name, manifest, now)));
-        }
-        // The trace comes first: there is no yes without one.
-        let traces: Vec<BoardEvent> =
-            answers.iter().filter_map(|(name, answer)| trace(now, name, answer)).collect();
-        events::append(paths, &traces)?;
-        let writes = answers.iter().any(|(_, answer)| answer.writes());
-        let waited = answers
-            .iter()
-            .any(|(_, answer)| !matches!(answer, Answer::None | Answer::AlreadyApplied { .. }));
-        let parked = if waited { Parked::Answered(answers) } else { Parked::NothingWaits(answers) };
+        let (parked, writes) = answer(paths, document, named, run_id, now)?;
         Ok(if writes { Decision::Write(parked) } else { Decision::Keep(parked) })
     })
+}
+
+/// Answers in the document and traces it in the events; whether the document is to be written.
+fn answer(
+    paths: &Paths,
+    document: &mut EngineState,
+    named: &[Named<'_>],
+    run_id: Option<&JsString>,
+    now: Instant,
+) -> Result<(Parked, bool)> {
+    if let Some(refused) = refusal(document, named, run_id) {
+        return Ok((refused, false));
+    }
+    let mut answers = Vec::new();
+    for (name, manifest) in named {
+        answers.push(((*name).clone(), gate::answer(document, name, manifest, now)));
+    }
+    // The trace comes first: there is no yes without one.
+    let traces: Vec<BoardEvent> =
+        answers.iter().filter_map(|(name, answer)| trace(now, name, answer)).collect();
+    events::append(paths, &traces)?;
+    let writes = answers.iter().any(|(_, answer)| answer.writes());
+    let waited = answers
+        .iter()
+        .any(|(_, answer)| !matches!(answer, Answer::None | Answer::AlreadyApplied { .. }));
+    let parked = if waited { Parked::Answered(answers) } else { Parked::NothingWaits(answers) };
+    Ok((parked, writes))
 }
 
 /// Why nothing may be written.

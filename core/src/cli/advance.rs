@@ -1,5 +1,6 @@
 //! `advance`: one pass over the fleet, reported.
 
+use crate::decide::gate;
 use crate::engine::{AdvanceOptions, AdvanceResult, PluginState};
 use crate::error::Error;
 use crate::home::state;
@@ -9,6 +10,7 @@ use crate::schema::run_log::{AdvanceStatus, EntryStatus};
 
 use super::context::{Context, Refused, path_text};
 use super::fleet::Fleet;
+use super::plan::{can_be_accepted, prospect_text};
 use super::{exit, text};
 
 /// The options of the verb.
@@ -123,6 +125,9 @@ async fn questions<F: Fleet>(context: &Context<'_, F>, result: &AdvanceResult) -
         return String::new();
     }
     let loaded = context.fleet.load(&context.paths.plugins).await;
+    let now = context.now();
+    let document = state::load_read_only(&context.paths, now);
+    let mut accepted = Vec::new();
     let mut lines = vec![format!("Waiting for an answer ({}):", gated.len())];
     for name in gated {
         let effects = loaded.manifest(name).map_or_else(
@@ -130,10 +135,23 @@ async fn questions<F: Fleet>(context: &Context<'_, F>, result: &AdvanceResult) -
             |manifest| text::effects(&manifest.side_effects),
         );
         lines.push(format!("  {} — declared side effects: {effects}", text::line(name)));
+        // What was parked now may have been answered, or have met its end, since.
+        let waiting = gate::waiting(&document, name).filter(|gate| gate.run_id == result.run_id);
+        let prospect = waiting
+            .zip(loaded.manifest(name))
+            .map(|(gate, manifest)| gate::prospect(&document, gate, manifest, now));
+        if let Some(prospect) = &prospect {
+            lines.push(format!("    {}", prospect_text(prospect, now)));
+        }
+        if prospect.as_ref().is_none_or(can_be_accepted) {
+            accepted.push(name);
+        }
     }
-    let names = text::words(gated);
-    lines.push(format!("  yes: warpline approve {names} --run {}", text::word(&result.run_id)));
-    lines.push(format!("  no:  warpline deny {names}"));
+    if !accepted.is_empty() {
+        let (names, run_id) = (text::words(accepted), text::word(&result.run_id));
+        lines.push(format!("  yes: warpline approve {names} --run {run_id}"));
+    }
+    lines.push(format!("  no:  warpline deny {}", text::words(gated)));
     lines.join("\n") + "\n"
 }
 

@@ -57,7 +57,22 @@ pub enum Answer {
         run_completed_at: JsString,
         /// The summary of the result.
         summary: JsString,
+        /// When a later run of the plugin ended, ISO 8601: it stays the plugin's last run.
+        later_run_at: Option<JsString>,
     },
+}
+
+/// What a yes to a parked result would meet, apart from denials.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Prospect {
+    /// It would be accepted, up to and including this instant.
+    AcceptedUntil(Instant),
+    /// These dependencies, in manifest order, have run since the parked run began.
+    DependencyMoved(Vec<JsString>),
+    /// It could be accepted up to and including this instant, which is over.
+    ExpiredAt(Instant),
+    /// A clock of it is missing or does not parse.
+    Unusable,
 }
 
 impl Answer {
@@ -114,21 +129,31 @@ pub fn apply(state: &mut EngineState, index: usize, manifest: &Manifest, now: In
     let Some(clocks) = Clocks::of(gate) else {
         return Answer::Unusable { run_id };
     };
-    let has_moved = |name: &&JsString| {
-        let last = state.plugin_runs.get(*name).and_then(|run| instant(&run.last_run_at));
-        last.is_some_and(|last| last > clocks.started)
-    };
-    let moved: Vec<_> = manifest.dependencies.iter().filter(has_moved).cloned().collect();
-    if !moved.is_empty() {
-        discard(state, index, manifest);
-        return Answer::DependencyMoved { run_id, moved };
+    match clocks.prospect(state, manifest, now) {
+        Prospect::Unusable => Answer::Unusable { run_id },
+        Prospect::DependencyMoved(moved) => {
+            discard(state, index, manifest);
+            Answer::DependencyMoved { run_id, moved }
+        }
+        Prospect::ExpiredAt(_) => {
+            discard(state, index, manifest);
+            Answer::Expired { run_id }
+        }
+        Prospect::AcceptedUntil(_) => record_outcome(state, index, &clocks, now),
     }
-    let limit = (manifest.ttl_hours * HOUR_MS).min(GATE_CEILING_MS);
-    if number(now.since(clocks.completed)) > limit {
-        discard(state, index, manifest);
-        return Answer::Expired { run_id };
+}
+
+/// What a yes to `gate` at `now` would meet, where no denial stands against it.
+pub fn prospect(
+    state: &EngineState,
+    gate: &PendingGate,
+    manifest: &Manifest,
+    now: Instant,
+) -> Prospect {
+    match Clocks::of(gate) {
+        Some(clocks) => clocks.prospect(state, manifest, now),
+        None => Prospect::Unusable,
     }
-    record_outcome(state, index, &clocks, now)
 }
 
 /// Whether an advance at `now` keeps a gate that was there before it.
@@ -158,6 +183,26 @@ impl Clocks {
             completed_at,
         })
     }
+
+    fn prospect(&self, state: &EngineState, manifest: &Manifest, now: Instant) -> Prospect {
+        let has_moved = |name: &&JsString| {
+            let last = state.plugin_runs.get(*name).and_then(|run| instant(&run.last_run_at));
+            last.is_some_and(|last| last > self.started)
+        };
+        let moved: Vec<_> = manifest.dependencies.iter().filter(has_moved).cloned().collect();
+        if !moved.is_empty() {
+            return Prospect::DependencyMoved(moved);
+        }
+        // Ages are whole milliseconds, and at most 23 hours of them fit.
+        #[allow(clippy::cast_possible_truncation)]
+        let limit = (manifest.ttl_hours * HOUR_MS).min(GATE_CEILING_MS).floor() as i64;
+        let last = self.completed.plus_ms(limit).unwrap_or(self.completed);
+        if now.since(self.completed) > limit {
+            Prospect::ExpiredAt(last)
+        } else {
+            Prospect::AcceptedUntil(last)
+        }
+    }
 }
 
 fn record_outcome(state: &mut EngineState, index: usize, clocks: &Clocks, now: Instant) -> Answer {
@@ -168,11 +213,12 @@ fn record_outcome(state: &mut EngineState, index: usize, clocks: &Clocks, now: I
     let previous = state.plugin_runs.get(&gate.plugin);
     // A later run that was not parked (it failed) is the plugin's last run: accepting the older
     // result must not move that back in time, or the plugin's effects fire again too early.
-    let ran_since = previous.is_some_and(|run| {
+    let later_run = previous.filter(|run| {
         run.status != RunStatus::Gated
             && instant(&run.last_run_at).is_some_and(|last| last > clocks.completed)
     });
-    if !ran_since {
+    let later_run_at = later_run.map(|run| run.last_run_at.clone());
+    if later_run_at.is_none() {
         let entry = record::entry(
             previous,
             record::status_of(&gate.plugin_result),
@@ -186,6 +232,7 @@ fn record_outcome(state: &mut EngineState, index: usize, clocks: &Clocks, now: I
         run_id: gate.run_id.clone(),
         run_completed_at: clocks.completed_at.clone(),
         summary: gate.plugin_result.summary.clone(),
+        later_run_at,
     }
 }
 
@@ -263,6 +310,9 @@ mod tests {
         ] {
             let manifest = Manifest { ttl_hours, ..manifest() };
             let mut state = parked();
+            let told = |now| prospect(&state, &state.pending_gates[0], &manifest, at(now));
+            assert_eq!(told(last), Prospect::AcceptedUntil(at(last)));
+            assert_eq!(told(first), Prospect::ExpiredAt(at(last)));
             let in_time = answer(&mut state, &"p".into(), &manifest, at(last));
             assert!(matches!(in_time, Answer::Applied { .. }), "{ttl_hours}");
             let mut state = parked();
@@ -350,7 +400,9 @@ mod tests {
         let mut state = parked();
         let failed = fixtures::run("2026-08-20T11:00:00.000Z", RunStatus::Failed);
         state.plugin_runs.insert("p".into(), failed.clone());
-        assert!(matches!(yes(&mut state, &manifest()), Answer::Applied { .. }));
+        let answer = yes(&mut state, &manifest());
+        let Answer::Applied { later_run_at, .. } = answer else { panic!("{answer:?}") };
+        assert_eq!(later_run_at, Some("2026-08-20T11:00:00.000Z".into()));
         assert_eq!(state.plugin_runs[&js("p")], failed);
         assert!(state.pending_gates[0].applied_at.is_some());
     }

@@ -1,6 +1,6 @@
 //! The one state write of an advance: what a pass lays over what others wrote meanwhile.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::clock::Instant;
 use crate::json::{JsString, Record};
@@ -32,8 +32,9 @@ pub struct Pass {
 ///
 /// `fresh` may hold what `approve`, `deny` or the task board wrote while the pass ran. All of it
 /// stays: applied and removed gates, records of plugins that did not run, denials, completed tasks,
-/// unknown keys. Only what this pass did is changed.
-pub fn lay_over(fresh: &mut EngineState, pass: &Pass) {
+/// unknown keys. Only what this pass did is changed. Gates age on the way: returned are those that
+/// went before anybody answered them, and that no newer gate of their plugin stands for.
+pub fn lay_over(fresh: &mut EngineState, pass: &Pass) -> Vec<PendingGate> {
     fresh.last_run_id = Some(pass.run_id.clone());
     fresh.last_run_at = Some(pass.last_run_at.clone());
     fresh.last_interaction_at = Some(pass.started_at.clone());
@@ -42,9 +43,25 @@ pub fn lay_over(fresh: &mut EngineState, pass: &Pass) {
     }
     let parked_now: HashSet<JsString> =
         pass.parked.iter().map(|gate| gate.plugin.clone()).collect();
-    fresh.pending_gates.retain(|gate| gate::survives(gate, pass.now, &parked_now));
+    let (kept, dropped): (Vec<_>, Vec<_>) = std::mem::take(&mut fresh.pending_gates)
+        .into_iter()
+        .enumerate()
+        .partition(|(_, gate)| gate::survives(gate, pass.now, &parked_now));
+    let newest: HashMap<JsString, usize> =
+        kept.iter().chain(&dropped).fold(HashMap::new(), |mut newest, (at, gate)| {
+            let last = newest.entry(gate.plugin.clone()).or_insert(*at);
+            *last = (*last).max(*at);
+            newest
+        });
+    let unanswered = |(at, gate): &(usize, PendingGate)| {
+        gate.applied_at.is_none()
+            && !parked_now.contains(&gate.plugin)
+            && newest.get(&gate.plugin) == Some(at)
+    };
+    fresh.pending_gates = kept.into_iter().map(|(_, gate)| gate).collect();
     fresh.pending_gates.extend(pass.parked.iter().cloned());
     tier::task_effects(fresh, pass.tier, pass.now);
+    dropped.into_iter().filter(unanswered).map(|(_, gate)| gate).collect()
 }
 
 #[cfg(test)]
@@ -103,6 +120,32 @@ mod tests {
         lay_over(&mut fresh, &pass());
         assert_eq!(fresh.pending_gates, applied.pending_gates);
         assert_eq!(fresh.plugin_runs, applied.plugin_runs);
+    }
+
+    #[test]
+    fn a_result_that_nobody_answered_in_time_is_handed_back() {
+        let old = |plugin: &str, run_id: &str| PendingGate {
+            run_completed_at: Some("2026-08-19T13:00:00.000Z".into()),
+            ..gate(plugin, run_id)
+        };
+        let mut fresh = fixtures::state();
+        let applied =
+            PendingGate { applied_at: Some("2026-08-19T13:00:00.000Z".into()), ..old("d", "r6") };
+        fresh.pending_gates = vec![
+            old("a", "r1"),
+            old("b", "r2"),
+            gate("b", "r3"),
+            old("c", "r4"),
+            old("c", "r5"),
+            applied,
+            old("e", "r7"),
+            PendingGate { run_completed_at: Some("x".into()), ..gate("f", "r8") },
+        ];
+        let pass = Pass { parked: vec![gate("e", "now")], ..pass() };
+        let expired = lay_over(&mut fresh, &pass);
+        let named: Vec<_> = expired.iter().map(|gate| gate.run_id.to_text()).collect();
+        assert_eq!(named, ["r1", "r5", "r8"]);
+        assert_eq!(run_ids(&fresh), ["r3", "now"]);
     }
 
     #[test]

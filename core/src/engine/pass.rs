@@ -189,7 +189,12 @@ impl Pass {
             now,
         });
         state::update(&facts.paths, now, |fresh| {
-            lay_over(fresh, &pass);
+            let expired = lay_over(fresh, &pass);
+            // The notices come first: no result goes without one.
+            let notice = |gate: &PendingGate| {
+                event::gate_expired(&events::stamp(now), &gate.plugin, &gate.run_id)
+            };
+            events::append(&facts.paths, &expired.iter().map(notice).collect::<Vec<_>>())?;
             Ok::<_, Error>(state::Decision::Write(()))
         })
     }

@@ -34,7 +34,17 @@ pub fn is_approved(paths: &Paths, plugin: &JsString, now: Instant) -> bool {
 /// [`Error::Option`] for a lifetime that cannot be granted, [`Error::File`],
 /// [`Error::StateLockTimeout`]; the file is as it was.
 pub fn merge_grant(paths: &Paths, request: &MergeRequest, now: Instant) -> Result<Merged> {
-    let _lock = StateLock::acquire(paths, now)?;
+    merge_grant_under(&StateLock::acquire(paths, now)?, paths, request, now)
+}
+
+/// Like [`merge_grant`], for a caller who has the state lock of this home, because the yes depends
+/// on what the state says.
+pub(crate) fn merge_grant_under(
+    _lock: &StateLock,
+    paths: &Paths,
+    request: &MergeRequest,
+    now: Instant,
+) -> Result<Merged> {
     let merged = grant::merge(read(paths).as_deref(), request, now).map_err(refused)?;
     write(paths, &merged.grant, now)?;
     Ok(merged)

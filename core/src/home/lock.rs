@@ -129,9 +129,9 @@ fn state_lock(paths: &Paths) -> PathBuf {
 }
 
 #[cfg(test)]
-pub(crate) use tests::NO_STATE_LOCK;
-#[cfg(test)]
 use tests::state_lock;
+#[cfg(test)]
+pub(crate) use tests::{HESITATES, NO_STATE_LOCK};
 
 /// A locked file. Dropping it removes the file, then unlocks it.
 #[derive(Debug)]

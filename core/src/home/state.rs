@@ -47,7 +47,7 @@ pub fn load_for_write(paths: &Paths, now: Instant, run_lock: Option<&RunLock>) -
     let folded = fold::settle(paths, now, run_lock)?;
     let mut state = read(paths)?;
     if !state.take_stub_gates().is_empty() {
-        state = change(paths, now, |state| Ok(Decision::Write(state.clone())))?;
+        state = change(paths, now, |_, state| Ok(Decision::Keep(state.clone())))?;
     }
     let interrupted =
         |run_id: &&JsString| runs::status_of(paths, run_id) == Some(AdvanceStatus::Interrupted);
@@ -82,16 +82,26 @@ pub fn preview(paths: &Paths, now: Instant) -> (EngineState, Option<Error>) {
 /// Changes the state under its lock: a fresh read, the change, and the write where it is wanted.
 ///
 /// Whatever others wrote before is seen by `change`, and nobody writes in between. It must not take
-/// the state lock again. Gates without both clocks are gone before it looks.
+/// the state lock again. Gates without both clocks are gone from the file before it looks, with one
+/// notice each.
 ///
 /// # Errors
 ///
 /// Those of [`load_for_write`], [`Error::StateLockTimeout`], and what `change` refuses with;
-/// nothing is written then.
+/// nothing of the change is written then.
 pub fn update<T>(
     paths: &Paths,
     now: Instant,
     change: impl FnOnce(&mut EngineState) -> Result<Decision<T>>,
+) -> Result<T> {
+    update_with(paths, now, |_, state| change(state))
+}
+
+/// Like [`update`], and lends `change` the lock, for another document that goes by the same lock.
+pub(crate) fn update_with<T>(
+    paths: &Paths,
+    now: Instant,
+    change: impl FnOnce(&StateLock, &mut EngineState) -> Result<Decision<T>>,
 ) -> Result<T> {
     fold::settle(paths, now, None)?;
     self::change(paths, now, change)
@@ -100,16 +110,20 @@ pub fn update<T>(
 fn change<T>(
     paths: &Paths,
     now: Instant,
-    change: impl FnOnce(&mut EngineState) -> Result<Decision<T>>,
+    change: impl FnOnce(&StateLock, &mut EngineState) -> Result<Decision<T>>,
 ) -> Result<T> {
-    let _lock = StateLock::acquire(paths, now)?;
+    let lock = StateLock::acquire(paths, now)?;
     let mut state = read(paths)?;
     let stubs = state.take_stub_gates();
-    match change(&mut state)? {
+    if !stubs.is_empty() {
+        // On their own, because the change may keep the document or be refused. A notice too many
+        // is harmless, a gate that is gone without one is not.
+        announce(paths, &stubs, now)?;
+        write(paths, &state)?;
+    }
+    match change(&lock, &mut state)? {
         Decision::Keep(answer) => Ok(answer),
         Decision::Write(answer) => {
-            // A notice too many is harmless, a gate that is gone without one is not.
-            announce(paths, &stubs, now)?;
             write(paths, &state)?;
             Ok(answer)
         }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use warpline_core::answers::{
-    Answer, Denied, Named, Parked, Removed, apply, complete_task, defer_task, deny, remove_denials,
-    write_grant,
+    Answer, Approved, Denied, Named, Parked, Removed, Terms, apply, approve, complete_task,
+    defer_task, deny, remove_denials, write_grant,
 };
 
 use warpline_core::decide::tasks;
@@ -224,6 +224,56 @@ async fn a_result_older_than_its_plugins_ttl_is_discarded_and_the_plugin_runs_ag
     assert!(fixture.home.events().iter().any(|event| event.contains("\"gate_expired\"")));
     fixture.advance("2026-08-21T00:31:00.000Z", "a.md").await;
     assert_eq!(fixture.calls(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_advance_tells_of_every_result_that_nobody_answered_in_time() {
+    let fixture = Fixture::granted(r#""autonomy_level":"supervised","ttl_hours":48"#);
+    let first = fixture.advance(NOW, "a.md").await;
+    let expired = format!(
+        r#"{{"event":"gate_expired","plugin":"p","run_id":"{}","reason":"expired"}}"#,
+        first.run_id
+    );
+    let told = || fixture.home.events().iter().filter(|event| **event == expired).count();
+    fixture.advance("2026-08-21T10:59:00.000Z", "a.md").await;
+    assert_eq!((fixture.home.state().pending_gates.len(), told()), (1, 0));
+    for _ in 0..2 {
+        fixture.advance("2026-08-21T11:00:01.000Z", "a.md").await;
+        assert_eq!((fixture.home.state().pending_gates.len(), told()), (0, 1));
+    }
+
+    // What was accepted ages out in silence.
+    let fixture = Fixture::granted(r#""autonomy_level":"supervised","ttl_hours":48"#);
+    fixture.advance(NOW, "a.md").await;
+    assert!(matches!(fixture.accept(None, NOW), Parked::Answered(_)));
+    fixture.advance("2026-08-21T11:00:01.000Z", "a.md").await;
+    assert!(fixture.home.state().pending_gates.is_empty());
+    assert!(!fixture.home.events().iter().any(|event| event.contains("gate_expired")));
+}
+
+#[test]
+fn a_yes_accepts_what_waits_and_grants_where_nothing_does() {
+    let fixture = Fixture::new(SUPERVISED);
+    let paths = &fixture.home.paths;
+    let terms = Terms { ttl_ms: Some(60_000), ..Terms::default() };
+    let yes = |run_id: Option<&JsString>| {
+        approve(paths, &fixture.named(), run_id, &terms, at(NOW)).expect("an answer")
+    };
+    let other = yes(Some(&name("run-x")));
+    assert!(matches!(other, Approved { parked: Parked::OtherRun { .. }, granted: None }));
+    assert!(!paths.approval.exists());
+    let granted = yes(None);
+    assert_eq!(granted.parked, Parked::NothingWaits(vec![(name("p"), Answer::None)]));
+    let grant = granted.granted.expect("a grant").grant;
+    assert_eq!(grant.scopes, Scopes::Plugins(vec![name("p")]));
+    assert_eq!(grant.expires_at, "2026-08-20T12:01:00.000Z");
+    assert!(!paths.state_file.exists());
+    fixture.refuse(NOW);
+    let denied = yes(None);
+    assert!(matches!(denied, Approved { parked: Parked::Denied(_), granted: None }));
+    let refused =
+        approve(paths, &[], None, &Terms { ttl_ms: Some(0), ..Terms::default() }, at(NOW));
+    refused.expect_err("no lifetime");
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,5 +4,6 @@ mod crash;
 mod grants;
 mod library;
 mod records;
+mod single_place;
 mod single_writer;
 mod support;

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// The functions that write or delete a grant file.
-const GRANT_WRITERS: [&str; 3] = ["merge_grant", "write_grant", "revoke_grant"];
+const GRANT_WRITERS: [&str; 4] =
+    ["merge_grant", "merge_grant_under", "write_grant", "revoke_grant"];
 
 /// The words of one file: identifiers, punctuation and literals in their order.
 type Words = Vec<String>;
@@ -129,6 +130,7 @@ fn the_grant_writer_is_named_by_the_commands_and_the_library_alone() {
     let sources = sources();
     let expected = set(&[
         "core/src/answers/mod.rs",
+        "core/src/answers/parked.rs",
         "core/src/cli/approve/grant.rs",
         "core/src/cli/revoke.rs",
         "core/src/home/approval.rs",
@@ -142,6 +144,7 @@ fn the_grant_file_is_reached_through_one_module() {
     // The module, and the path of its file, have this name.
     let expected = set(&[
         "core/src/answers/mod.rs",
+        "core/src/answers/parked.rs",
         "core/src/cli/plan/mod.rs",
         "core/src/engine/options.rs",
         "core/src/engine/plugin_run.rs",

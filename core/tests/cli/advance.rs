@@ -7,7 +7,7 @@ use warpline_core::error::{Error, Result};
 use warpline_core::json::JsString;
 use warpline_core::schema::run_log::{AdvanceStatus, EntryStatus, PluginLogEntry};
 
-use crate::support::{Home, NOW, Ran};
+use crate::support::{Home, NOW, Ran, STALE, gate};
 
 fn entry(plugin: &str, status: EntryStatus, summary: &str) -> PluginLogEntry {
     PluginLogEntry {
@@ -85,6 +85,20 @@ Waiting for an answer (1):
   no:  warpline deny note
 ";
     assert_eq!(ran, Ran { code: 0, out: expected.into(), err: String::new() });
+}
+
+#[test]
+fn no_yes_is_offered_to_a_result_that_has_expired_meanwhile() {
+    let parked = gate("note", STALE, "null").replace("run-note", "run-1");
+    let home = Home::new().plugin("note", "").state(&format!(r#""pending_gates":[{parked}]"#));
+    *home.fleet.advance.lock().expect("no poison") =
+        Some(Ok(pass(AdvanceStatus::Partial, &[GATED])));
+    let told = home.run("advance").out;
+    let expected = "  note — declared side effects: none
+    cannot be accepted any more: it expired at 2026-08-20T10:00:00.000Z
+  no:  warpline deny note
+";
+    assert!(told.ends_with(expected), "{told}");
 }
 
 #[test]

@@ -1,11 +1,21 @@
 //! `approve` and `revoke`.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use warpline_core::answers::{deny, is_approved};
+use warpline_core::cli::Io;
+use warpline_core::cli::writer::Writer;
+use warpline_core::home::Paths;
+
 use crate::support::{
     FRESH, Home, Ran, STALE, assert_refused, assert_told, denial, fingerprint, fleet, gate,
     run_entry,
 };
 
 const ONE_HOUR: &str = "2026-08-20T13:00:00.000Z";
+
+const FRESH_END: &str = r#""run_completed_at":"2026-08-20T11:00:00.000Z""#;
 
 fn grant(home: &Home) -> String {
     home.json(".session-approval").get("scopes").expect("scopes").to_compact()
@@ -68,7 +78,13 @@ fn unknown_names_are_refused_before_anything_is_written() {
 #[test]
 fn usage_errors_write_nothing() {
     let home = fleet();
-    for line in ["approve a --ttl 0", "approve a --ttl 4y", "approve a --yolo", "approve"] {
+    let lifetimes = ["0", "0m", "-1h", "garbage", "4", "4y"];
+    for line in lifetimes.map(|ttl| format!("approve render-issue --ttl {ttl}")) {
+        let ran = home.run(&line);
+        assert_refused(&ran, &["--ttl"]);
+        assert!(!home.path("").exists(), "{line}");
+    }
+    for line in ["approve a --yolo", "approve"] {
         let ran = home.run(line);
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{line}");
         assert!(ran.err.contains("Usage: warpline approve"), "{}", ran.err);
@@ -101,6 +117,84 @@ fn all_covers_every_plugin_and_says_how_much_that_is() {
     assert!(!ran.out.contains("stays denied"));
     assert_told(&ran.out, &["Grant: all plugins (*) — 4h remaining"]);
     assert_eq!(grant(&home), r#""*""#);
+}
+
+#[test]
+fn all_is_told_before_it_is_granted() {
+    let home = fleet().file("state/events.jsonl/in-the-way", "");
+    let ran = home.run("approve --all");
+    assert_eq!(ran.code, 1);
+    assert_told(
+        &ran.out,
+        &["Approval for everything: 3 plugins", "\n  render-issue: sends_email\n"],
+    );
+    assert!(!ran.out.contains("Grant:"), "{}", ran.out);
+    assert_told(&ran.err, &["error: ", "events.jsonl"]);
+    assert_eq!(home.read(".session-approval"), None);
+    assert_refused(&home.run("approve --all --json"), &["events.jsonl"]);
+}
+
+#[test]
+fn a_denial_at_any_moment_of_an_approval_leaves_no_grant_beside_it() {
+    // The clock is what an approval asks between its steps.
+    for moment in 1..=3 {
+        let home = fleet();
+        let (asked, now) = (Arc::new(AtomicUsize::new(0)), home.now);
+        let paths = Paths::new(home.path(""));
+        let writer = home.fleet.loaded.manifest(&"db-writer".into()).expect("a plugin").clone();
+        let (heard, at) = (asked.clone(), paths.clone());
+        let clock = move || {
+            if heard.fetch_add(1, Ordering::Relaxed) + 1 == moment {
+                deny(&at, &[(&"db-writer".into(), &writer)], None, now).expect("a denial");
+            }
+            now
+        };
+        let io = Io {
+            out: Writer::memory(),
+            err: Writer::memory(),
+            clock: Arc::new(clock),
+            package: home.package.clone(),
+        };
+        let code = home.run_with(&["approve", "db-writer"], &io);
+        let denied = asked.load(Ordering::Relaxed) >= moment;
+        assert_eq!(is_approved(&paths, &"db-writer".into(), now), !denied, "at moment {moment}");
+        assert_eq!(code, i32::from(denied), "at moment {moment}");
+        assert!(denied || moment > 1);
+    }
+}
+
+#[test]
+fn a_parked_result_that_nobody_can_answer_goes_with_one_notice_beside_a_grant() {
+    let stub = gate("render-issue", FRESH, "null").replace(FRESH_END, r#""run_completed_at":null"#);
+    let stub =
+        stub.replace(r#""run_started_at":"2026-08-18T09:00:00.000Z""#, r#""run_started_at":null"#);
+    let home = fleet().state(&format!(r#""pending_gates":[{stub}]"#));
+    for _ in 0..2 {
+        assert_told(&home.run("approve db-writer").out, &["Approved 1 plugin: db-writer"]);
+    }
+    let state = home.json("state/engine-state.json");
+    assert_eq!(state.get("pending_gates").expect("gates").to_compact(), "[]");
+    let told = home.events();
+    let notice = r#"{"event":"gate_invalidated","plugin":"render-issue","run_id":"run-render-issue","reason":"stub"}"#;
+    assert_eq!(told[0], notice);
+    assert_eq!(told.iter().filter(|event| event.contains("gate_invalidated")).count(), 1);
+}
+
+#[test]
+fn accepting_a_result_older_than_a_failure_says_that_the_failure_stays_the_last_run() {
+    let later = run_entry("render-issue", "failed").replace(FRESH, "2026-08-20T11:30:00.000Z");
+    let gates = gate("render-issue", FRESH, "null");
+    let state = format!(r#""plugin_runs":{{{later}}},"pending_gates":[{gates}]"#);
+    let ran = fleet().state(&state).run("approve render-issue");
+    assert_eq!(ran.code, 0);
+    assert_told(
+        &ran.out,
+        &["  a later run, that of 2026-08-20T11:30:00.000Z, stays the plugin's last run\n"],
+    );
+    let json = fleet().state(&state).run("approve render-issue --json").json();
+    let result = json.get("results").and_then(|all| all.as_array()?.first()).expect("a result");
+    let later = result.get("later_run_at").expect("it is told");
+    assert_eq!(later.to_compact(), r#""2026-08-20T11:30:00.000Z""#);
 }
 
 #[test]
@@ -144,7 +238,14 @@ fn a_live_denial_refuses_and_a_superseded_one_does_not() {
     );
     assert_eq!(home.read(".session-approval"), None);
     assert_eq!(home.read("state/engine-state.json"), before);
-    let stale = fleet().state(&format!(r#""denials":{{{}}}"#, denial("db-writer", "0000")));
+    let denials = format!(r#""denials":{{{}}}"#, denial("db-writer", "0000"));
+    let parked = fleet()
+        .state(&format!(r#"{denials},"pending_gates":[{}]"#, gate("db-writer", FRESH, "null")));
+    let ran = parked.run("approve db-writer");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert_told(&ran.out, &["db-writer: recorded the parked result of run run-db-writer"]);
+    assert_eq!(parked.read(".session-approval"), None);
+    let stale = fleet().state(&denials);
     let ran = stale.run("approve db-writer");
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     assert_eq!(grant(&stale), r#"["db-writer"]"#);
@@ -346,7 +447,7 @@ fn json_of_parked_results_tells_each_outcome_the_refused_ones_too() {
     let expected = concat!(
         r#"{"results":[{"plugin":"render-issue","outcome":"recorded","run_id":"run-render-issue","#,
         r#""side_effects":["sends_email"],"run_completed_at":"2026-08-20T11:00:00.000Z","#,
-        r#""summary":"did it"},"#,
+        r#""summary":"did it","later_run_at":null},"#,
         r#"{"plugin":"digest-sender","outcome":"expired","run_id":"run-digest-sender","#,
         r#""side_effects":["sends_email"]},"#,
         r#"{"plugin":"db-writer","outcome":"unusable","run_id":"run-db-writer","#,

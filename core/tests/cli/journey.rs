@@ -160,7 +160,9 @@ async fn a_parked_result_is_accepted_and_its_dependents_follow() {
 
     assert_told(&journey.run("approve note").await, 0, &["Approved 1 plugin: note"]);
     let parked = journey.run("advance").await;
-    let told = ["partial\n", "gated      note — note did it", "pending    report", "approve note"];
+    let until = "\n    can be accepted until ";
+    let told =
+        ["partial\n", "gated      note — note did it", "pending    report", until, "approve note"];
     assert_told(&parked, 0, &told);
     assert_eq!(journey.called(), ["note"]);
     assert_told(&journey.run("approve note").await, 0, &["recorded the parked result"]);

@@ -2,7 +2,7 @@
 
 use warpline_core::json::Value;
 
-use crate::support::{FRESH, Home, denial, gate};
+use crate::support::{FRESH, Home, STALE, denial, gate, run_entry};
 
 const RAN: &str = r#""last_run_at":"2026-08-20T11:48:00.000Z","status":"success""#;
 
@@ -74,7 +74,7 @@ fn results_that_wait_are_shown_with_what_their_plugins_declare_and_how_to_answer
         gate("gone", "x", "null"),
     ];
     let home = Home::new()
-        .plugin("mailer", r#""side_effects":["sends_email","writes_db"]"#)
+        .plugin("mailer", r#""side_effects":["sends_email","writes_db"],"ttl_hours":1.5"#)
         .plugin("quiet", "")
         .plugin("spent", "")
         .state(&format!(
@@ -88,11 +88,13 @@ fn results_that_wait_are_shown_with_what_their_plugins_declare_and_how_to_answer
 Waiting for an answer (3):
   quiet — did it (run run-quiet, 60m ago)
     declared side effects: none
+    can be accepted until 2026-08-21T10:00:00.000Z, 22h remaining
     yes: warpline approve quiet --run run-quiet
     no:  warpline deny quiet
   mailer — did it (run run-mailer, 60m ago)
     declared side effects: sends_email, writes_db
     a denial is on record: 2026-08-19T12:00:00.000Z, too chatty
+    can be accepted until 2026-08-20T12:30:00.000Z, 30m remaining
     yes: warpline approve mailer --run run-mailer
     no:  warpline deny mailer
   gone — did it (run run-gone)
@@ -103,6 +105,52 @@ Waiting for an answer (3):
 Due";
     assert!(ran.out.contains(expected), "{}", ran.out);
     assert_eq!(home.snapshot(), before);
+}
+
+#[test]
+fn no_yes_is_offered_to_a_result_that_an_approval_would_refuse() {
+    let gates = [
+        gate("old", STALE, "null"),
+        gate("late", FRESH, "null"),
+        gate("odd", "whenever", "null"),
+        gate("good", FRESH, "null"),
+    ];
+    let home = Home::new()
+        .plugin("dep", "")
+        .plugin("good", "")
+        .plugin("late", r#""dependencies":["dep"]"#)
+        .plugin("odd", "")
+        .plugin("old", r#""ttl_hours":48"#)
+        .state(&format!(
+            r#""plugin_runs":{{{}}},"pending_gates":[{}]"#,
+            run_entry("dep", "success"),
+            gates.join(",")
+        ));
+    let told = home.run("plan").out;
+    let told = told.split("Waiting for an answer (4):\n").nth(1).expect("the results");
+    let expected = "  old — did it (run run-old, 25h ago)
+    declared side effects: none
+    cannot be accepted any more: it expired at 2026-08-20T10:00:00.000Z
+    no:  warpline deny old
+  late — did it (run run-late, 60m ago)
+    declared side effects: none
+    cannot be accepted any more: its dependency `dep` ran since
+    no:  warpline deny late
+  odd — did it (run run-odd)
+    declared side effects: none
+    cannot be accepted: a clock of it is missing or cannot be read
+    no:  warpline deny odd
+  good — did it (run run-good, 60m ago)
+    declared side effects: none
+    can be accepted until 2026-08-21T10:00:00.000Z, 22h remaining
+    yes: warpline approve good --run run-good
+    no:  warpline deny good
+";
+    assert!(told.starts_with(expected), "{told}");
+    for name in ["old", "late", "odd"] {
+        assert_eq!(home.run(&format!("approve {name}")).code, 1, "{name}");
+    }
+    assert_eq!(home.run("approve good").code, 0);
 }
 
 #[test]

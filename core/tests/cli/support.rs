@@ -249,12 +249,16 @@ impl Home {
     pub fn run_into(&self, words: &[&str], out: Writer, err: Writer) -> i32 {
         let now = self.now;
         let io = Io { out, err, clock: Arc::new(move || now), package: self.package.clone() };
+        self.run_with(words, &io)
+    }
+
+    pub fn run_with(&self, words: &[&str], io: &Io) -> i32 {
         let environment =
             Environment { vars: self.variables.clone(), cwd: self.directory.path().to_owned() };
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("a runtime");
-        runtime.block_on(run_with(&words, environment, &self.fleet, self.cancel.clone(), &io))
+        runtime.block_on(run_with(&words, environment, &self.fleet, self.cancel.clone(), io))
     }
 }
 

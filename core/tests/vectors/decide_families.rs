@@ -209,7 +209,7 @@ fn gate_apply(input: &Input) -> Computed {
             "expired"
         }
         Answer::Unusable { .. } => "unusable",
-        Answer::Applied { run_id, run_completed_at, summary } => {
+        Answer::Applied { run_id, run_completed_at, summary, .. } => {
             data.insert("run_id", run_id);
             data.insert("run_completed_at", run_completed_at);
             data.insert("summary", summary);

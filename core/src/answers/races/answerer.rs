@@ -26,6 +26,19 @@ const TASK: &str = "WARPLINE_TEST_ANSWERER";
 /// Grants that each process may give: the plugins `act-<process>-<number>`.
 pub(super) const ACTS: u64 = 3;
 
+/// Plugins that the first process grants and all others deny: `both-<number>`.
+const BOTH: u64 = 2;
+
+/// The lifetime of a grant of those, in minutes, less the number of its command: longer than any
+/// that another command gives, and read back by [`granting_command`].
+const BOTH_TTL: usize = 241;
+
+/// The command of the first process that gave a grant of this lifetime, in milliseconds.
+pub(super) fn granting_command(lifetime_ms: i64) -> Option<usize> {
+    let minutes = usize::try_from(lifetime_ms).ok().filter(|ms| ms % 60_000 == 0)? / 60_000;
+    minutes.checked_sub(BOTH_TTL)
+}
+
 /// Events that each process acknowledges: `event-<process>-<number>`.
 pub(super) const EVENTS: u64 = 3;
 
@@ -64,16 +77,16 @@ pub(super) fn prepare(home: &Path, processes: usize) {
     let flagged = tasks
         .map(|id| tasks::flagged(id.into(), "look".into(), TaskSeverity::Warning, Instant::now()));
     let document = EngineState { task_aging: flagged.collect(), ..EngineState::default() };
+    // The schedule keeps them out of the advances here: only their grants matter.
+    let acting =
+        r#""autonomy_level":"autonomous","schedule":"manual","side_effects":["sends_email"]"#;
+    (0..BOTH).for_each(|number| plugin(&format!("both-{number}"), acting));
     fs::create_dir_all(home.join("state")).expect("a directory");
     fs::write(home.join("state/engine-state.json"), document.to_text()).expect("a file");
     for process in 0..processes {
         plugin(&format!("sup-{process}"), r#""autonomy_level":"supervised""#);
         for number in 0..ACTS {
-            // The schedule keeps it out of the advances here: only its grant matters.
-            plugin(
-                &format!("act-{process}-{number}"),
-                r#""autonomy_level":"autonomous","schedule":"manual","side_effects":["sends_email"]"#,
-            );
+            plugin(&format!("act-{process}-{number}"), acting);
         }
     }
 }
@@ -91,13 +104,16 @@ pub(super) struct Task {
     /// The first command to run, and the one to stop before.
     pub from: usize,
     pub to: usize,
+    /// Whether it only contends for one plugin: the first process grants it, the others deny it and
+    /// take that back.
+    pub contends: bool,
 }
 
 impl Task {
     pub(super) fn hand_to(&self, command: &mut Command) {
-        let Self { home, log, process, from, to } = self;
-        command
-            .env(TASK, format!("{}\n{}\n{process}\n{from}\n{to}", home.display(), log.display()));
+        let Self { home, log, process, from, to, contends } = self;
+        let (home, log) = (home.display(), log.display());
+        command.env(TASK, format!("{home}\n{log}\n{process}\n{from}\n{to}\n{contends}"));
     }
 
     pub(super) fn of_this_process() -> Option<Self> {
@@ -110,6 +126,7 @@ impl Task {
             process: number(2),
             from: number(3),
             to: number(4),
+            contends: parts[5] == "true",
         })
     }
 
@@ -144,7 +161,21 @@ impl Task {
     fn choose(&self, operation: usize) -> String {
         let process = self.process;
         let mut random = Random::new((process * 100_000 + operation) as u64);
+        let both = random.below(BOTH);
+        let grant = |number| format!("approve both-{number} --ttl {}m", BOTH_TTL + operation);
+        if self.contends {
+            return match (process, operation % 2) {
+                (0, _) => grant(0),
+                (_, 0) => "deny both-0".to_owned(),
+                _ => "deny --remove both-0".to_owned(),
+            };
+        }
+        if process == 0 && random.below(3) > 0 {
+            return grant(both);
+        }
         match random.below(1000) {
+            0..110 if process > 0 => format!("deny both-{both}"),
+            110..220 if process > 0 => format!("deny --remove both-{both}"),
             0..220 => format!("approve act-{process}-{}", random.below(ACTS)),
             220..260 => format!("defer later-{process}"),
             260..280 => format!("done done-{process}"),

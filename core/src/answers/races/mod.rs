@@ -17,6 +17,9 @@ use answerer::{Random, Task};
 /// Processes that answer at once.
 const PROCESSES: usize = 8;
 
+/// Processes that contend for one plugin: few, because those that wait for the lock meet nobody.
+const CONTENDERS: usize = 3;
+
 /// Commands of each; `WARPLINE_RACE_OPERATIONS` asks for another number.
 const OPERATIONS: usize = 50;
 
@@ -33,17 +36,18 @@ struct Race {
     directory: tempfile::TempDir,
     /// The test that a child of this race runs.
     test: &'static str,
+    processes: usize,
     operations: usize,
     unlocked: bool,
 }
 
 impl Race {
-    fn new(test: &'static str, operations: usize, unlocked: bool) -> Self {
+    fn new(test: &'static str, processes: usize, operations: usize, unlocked: bool) -> Self {
         // In memory, where there is such a place: processes that need not wait for a disk collide more.
         let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         let directory = directory.expect("a directory");
-        answerer::prepare(&directory.path().join("home"), PROCESSES);
-        Self { directory, test, operations, unlocked }
+        answerer::prepare(&directory.path().join("home"), processes);
+        Self { directory, test, processes, operations, unlocked }
     }
 
     fn home(&self) -> PathBuf {
@@ -58,7 +62,11 @@ impl Race {
         let (home, log, to) = (self.home(), self.log(process), self.operations);
         let mut command = Command::new(std::env::current_exe().expect("this test"));
         command.args(["--exact", &format!("answers::races::{}", self.test)]);
-        Task { home, log, process, from, to }.hand_to(&mut command);
+        let contends = self.processes == CONTENDERS;
+        Task { home, log, process, from, to, contends }.hand_to(&mut command);
+        if contends && process == 0 {
+            command.env(crate::home::lock::HESITATES, "1");
+        }
         if self.unlocked {
             command.env(crate::home::lock::NO_STATE_LOCK, "1");
         }
@@ -68,16 +76,16 @@ impl Race {
     /// Lets all processes run to their end, killing and continuing some meanwhile.
     fn run(&self, kills: usize) {
         let mut children: Vec<Child> =
-            (0..PROCESSES).map(|process| self.spawn(process, 0)).collect();
+            (0..self.processes).map(|process| self.spawn(process, 0)).collect();
         let mut random = Random::new(7);
-        let step = self.operations * PROCESSES / (kills + 1);
+        let step = self.operations * self.processes / (kills + 1);
         for kill in 1..=kills {
             // The moment depends on how far they are, so that a slow machine sees all kills too.
             while self.begun_by_all() < kill * step && self.is_running(&mut children) {
                 std::thread::sleep(Duration::from_millis(3));
             }
             std::thread::sleep(Duration::from_micros(random.below(9000)));
-            let victim = usize::try_from(random.below(PROCESSES as u64)).expect("small");
+            let victim = usize::try_from(random.below(self.processes as u64)).expect("small");
             children[victim].kill().expect("a signal can be sent");
             children[victim].wait().expect("it is gone");
             children[victim] = self.spawn(victim, self.begun(victim));
@@ -97,12 +105,12 @@ impl Race {
     }
 
     fn begun_by_all(&self) -> usize {
-        (0..PROCESSES).map(|process| self.begun(process)).sum()
+        (0..self.processes).map(|process| self.begun(process)).sum()
     }
 
     fn violations(&self) -> Vec<String> {
         let logs: Vec<_> =
-            (0..PROCESSES).map(|process| replay::read_log(&self.log(process))).collect();
+            (0..self.processes).map(|process| replay::read_log(&self.log(process))).collect();
         replay::violations(&self.home(), &logs)
     }
 }
@@ -120,21 +128,29 @@ fn was_answerer() -> bool {
 
 /// Asserts that the replay allows the documents, and that it had something of every kind to replay.
 fn assert_nothing_lost(race: &Race) {
-    let violations = race.violations();
-    assert!(violations.is_empty(), "{}", violations.join("\n"));
-    let logs: Vec<_> =
-        (0..PROCESSES).flat_map(|process| replay::read_log(&race.log(process))).collect();
-    assert_eq!(logs.len(), PROCESSES * race.operations);
-    for verb in [
+    let all = [
         "approve act",
         "approve sup",
         "deny sup",
         "deny --remove",
+        "approve both",
+        "deny both",
+        "deny --remove both",
         "ack",
         "defer",
         "done",
         "advance",
-    ] {
+    ];
+    assert_allowed(race, &all);
+}
+
+fn assert_allowed(race: &Race, verbs: &[&str]) {
+    let violations = race.violations();
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
+    let logs: Vec<_> =
+        (0..race.processes).flat_map(|process| replay::read_log(&race.log(process))).collect();
+    assert_eq!(logs.len(), race.processes * race.operations);
+    for verb in verbs {
         assert!(logs.iter().any(|one| one.was_done(verb)), "no `{verb}` was acknowledged");
     }
 }
@@ -144,7 +160,8 @@ fn eight_processes_undo_no_answer_of_each_other() {
     if was_answerer() {
         return;
     }
-    let race = Race::new("eight_processes_undo_no_answer_of_each_other", operations(), false);
+    let test = "eight_processes_undo_no_answer_of_each_other";
+    let race = Race::new(test, PROCESSES, operations(), false);
     race.run(0);
     assert_nothing_lost(&race);
     for lock in ["state/.lock", "state/.state.lock"] {
@@ -157,8 +174,8 @@ fn a_killed_process_loses_no_answer_that_was_acknowledged() {
     if was_answerer() {
         return;
     }
-    let race =
-        Race::new("a_killed_process_loses_no_answer_that_was_acknowledged", operations(), false);
+    let test = "a_killed_process_loses_no_answer_that_was_acknowledged";
+    let race = Race::new(test, PROCESSES, operations(), false);
     race.run(KILLS * operations() / OPERATIONS);
     assert_nothing_lost(&race);
     let killed = (0..PROCESSES)
@@ -169,6 +186,17 @@ fn a_killed_process_loses_no_answer_that_was_acknowledged() {
 }
 
 #[test]
+fn no_grant_is_given_while_a_denial_by_another_process_stands() {
+    if was_answerer() {
+        return;
+    }
+    let test = "no_grant_is_given_while_a_denial_by_another_process_stands";
+    let race = Race::new(test, CONTENDERS, 2 * operations(), false);
+    race.run(0);
+    assert_allowed(&race, &["approve both", "deny both", "deny --remove both"]);
+}
+
+#[test]
 fn without_the_state_lock_answers_are_undone_and_the_replay_notices() {
     if was_answerer() {
         return;
@@ -176,7 +204,7 @@ fn without_the_state_lock_answers_are_undone_and_the_replay_notices() {
     let test = "without_the_state_lock_answers_are_undone_and_the_replay_notices";
     // Chance decides when two of them collide, but not for so many times.
     let noticed = (0..5).any(|_| {
-        let race = Race::new(test, OPERATIONS / 2, true);
+        let race = Race::new(test, PROCESSES, OPERATIONS / 2, true);
         race.run(0);
         !race.violations().is_empty()
     });

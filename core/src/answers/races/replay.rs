@@ -3,8 +3,10 @@
 //! A process is the only one that denies, accepts and acknowledges what is its own, so its log alone
 //! says how those keys must end. An advance is alone by its lock, so advances are ordered by when
 //! they ended. Grants and their revocation overlap: there only what was over before the other began
-//! counts. A command that was killed may or may not have had its effect, and both are allowed.
+//! counts, and that no grant falls inside a denial follows from the order of the events. A command
+//! that was killed may or may not have had its effect, and both are allowed.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
@@ -14,7 +16,7 @@ use crate::json::{JsString, Value, parse};
 use crate::schema::engine_state::{EngineState, RunStatus};
 use crate::schema::grant::{Grant, Scopes};
 
-use super::answerer::{ACTS, EVENTS};
+use super::answerer::{ACTS, EVENTS, granting_command};
 
 /// One command as a process logged it.
 #[derive(Debug)]
@@ -97,6 +99,7 @@ pub(super) fn violations(home: &Path, logs: &[Vec<Operation>]) -> Vec<String> {
         found.extend(tasks(process, log, &document));
     }
     found.extend(grants(logs, &paths));
+    found.extend(granted_under_denial(logs, &paths));
     found.extend(last_run(&document, &advances));
     found.extend(traces(logs, &paths));
     found
@@ -377,22 +380,71 @@ fn grants(logs: &[Vec<Operation>], paths: &Paths) -> Vec<String> {
     found
 }
 
+/// The grants of a plugin that were given while a denial of it stood, told from the order of events.
+fn granted_under_denial(logs: &[Vec<Operation>], paths: &Paths) -> Vec<String> {
+    let mut denied: HashSet<JsString> = HashSet::new();
+    let mut last_expiry = None;
+    let mut found = Vec::new();
+    for event in events::read(paths) {
+        let metadata = event.metadata_json.as_ref().and_then(JsString::as_str);
+        let Some(metadata) = metadata.and_then(|text| parse(text).ok()) else { continue };
+        let text = |key: &str| metadata.get(key).and_then(Value::as_string);
+        let (kind, plugin) = (text("event").and_then(JsString::as_str), text("plugin"));
+        match (kind, plugin) {
+            (Some("denial_recorded"), Some(plugin)) => {
+                // One that was killed may have left its trace and no denial.
+                let words = format!("deny {plugin}");
+                let uncertain = |one: &Operation| {
+                    one.is(&words) && one.was_killed() && one.spans(&event.timestamp)
+                };
+                if !logs.iter().flatten().any(uncertain) {
+                    denied.insert(plugin.clone());
+                }
+            }
+            (Some("denial_removed"), Some(plugin)) => {
+                denied.remove(plugin);
+            }
+            (Some("grant_merged"), _) => {
+                let expiry = text("expires_at").cloned();
+                // A later grant of another plugin keeps the expiry.
+                if expiry == last_expiry {
+                    continue;
+                }
+                let instant = |text: &JsString| text.as_str().and_then(Instant::parse);
+                let lifetime = expiry.as_ref().and_then(instant).zip(instant(&event.timestamp));
+                let command = lifetime.and_then(|(end, start)| granting_command(end.since(start)));
+                last_expiry = expiry;
+                let Some(operation) = command.and_then(|at| logs.first()?.get(at)) else {
+                    continue;
+                };
+                let plugin = operation.words.split(' ').nth(1).map(JsString::from);
+                if plugin.is_some_and(|plugin| denied.contains(&plugin)) {
+                    found.push(format!("`{}` granted what was denied", operation.words));
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
 /// Every acknowledged answer has its event, and no event is without an answer.
 fn traces(logs: &[Vec<Operation>], paths: &Paths) -> Vec<String> {
     let metadata: Vec<String> = events::read(paths)
         .into_iter()
         .filter_map(|event| event.metadata_json.map(|text| text.to_text()))
         .collect();
-    let kinds: [(&str, &str, &str); 5] = [
-        ("grant_merged", "approve", "Approved 1 plugin"),
-        ("grant_revoked", "revoke", "The grant is revoked"),
-        ("gate_applied", "approve", "recorded the parked result"),
-        ("denial_recorded", "deny sup", ": denied;"),
-        ("denial_removed", "deny --remove", "is taken back"),
+    let kinds: [(&str, &[&str], &str); 5] = [
+        ("grant_merged", &["approve"], "Approved 1 plugin"),
+        ("grant_revoked", &["revoke"], "The grant is revoked"),
+        ("gate_applied", &["approve"], "recorded the parked result"),
+        ("denial_recorded", &["deny sup", "deny both"], ": denied;"),
+        ("denial_removed", &["deny --remove"], "is taken back"),
     ];
     let mut found = Vec::new();
     for (event, words, sentence) in kinds {
-        let all = || logs.iter().flatten().filter(|one| one.words.starts_with(words));
+        let begins = |one: &&Operation| words.iter().any(|word| one.words.starts_with(word));
+        let all = || logs.iter().flatten().filter(begins);
         let done =
             all().filter(|one| one.done().is_some_and(|text| text.contains(sentence))).count();
         let killed = all().filter(|one| one.was_killed()).count();

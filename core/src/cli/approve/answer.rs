@@ -1,9 +1,10 @@
 //! The parked results among the named plugins: accepted where one waits, refused with a reason else.
 
-use crate::answers::{self, Answer, Parked};
+use crate::answers::{self, Answer, Approved, Merged, Parked, Terms};
 use crate::cli::args::Approve;
 use crate::cli::context::{Context, Refused};
 use crate::cli::{exit, names, text};
+use crate::clock::Instant;
 use crate::json::JsString;
 use crate::schema::engine_state::Denial;
 
@@ -14,10 +15,12 @@ const WAITING: &str = "`warpline plan` shows the results that wait";
 
 /// What became of the named plugins.
 pub(super) enum Outcome {
-    /// No result waits; a grant is what was asked for.
-    NothingParked {
+    /// No result waits; the plugins are granted.
+    Granted {
         /// The results that were accepted before.
         results: Vec<Answered>,
+        /// The grant file from now on.
+        merged: Merged,
     },
     /// Every result was answered.
     Answered {
@@ -28,27 +31,30 @@ pub(super) enum Outcome {
     },
 }
 
-/// Answers what is parked.
+/// Answers what is parked, or grants where nothing is.
 pub(super) fn answer<F>(
     context: &Context<'_, F>,
     options: &Approve,
     named: &[Named<'_>],
+    now: Instant,
 ) -> Result<Outcome, Refused> {
-    let parked = answers::apply(&context.paths, named, options.run.as_ref(), context.now());
-    match parked.map_err(|error| Refused::from(&error))? {
+    let ttl_ms = options.ttl.map(|ttl| ttl.ms);
+    let terms = Terms { ttl_ms, replace: options.replace, long: options.long };
+    let approved = answers::approve(&context.paths, named, options.run.as_ref(), &terms, now);
+    let Approved { parked, granted } = approved.map_err(|error| Refused::from(&error))?;
+    match parked {
         Parked::Denied(denials) => Err(denied(&denials)),
         Parked::Mixed { waiting, others } => Err(mixed(&waiting, &others)),
         Parked::OtherRun { plugin, waiting, applied_at } => {
             let seen = options.run.clone().unwrap_or_default();
             Err(other_run(&plugin, &seen, waiting.as_ref(), applied_at.as_ref()))
         }
-        Parked::NothingWaits(answers) => {
+        Parked::NothingWaits(answers) | Parked::Answered(answers) => {
             let mut results = results(answers, named);
-            results.retain(|answered| matches!(answered.answer, Answer::AlreadyApplied { .. }));
-            Ok(Outcome::NothingParked { results })
-        }
-        Parked::Answered(answers) => {
-            let results = results(answers, named);
+            if let Some(merged) = granted {
+                results.retain(|answered| matches!(answered.answer, Answer::AlreadyApplied { .. }));
+                return Ok(Outcome::Granted { results, merged });
+            }
             let code = refuse_rest(context, &results);
             Ok(Outcome::Answered { results, code })
         }

@@ -1,23 +1,19 @@
-//! Granting: the grant file is merged, and what the grant now covers is gathered.
+//! What a grant covers: of the named plugins, or of all, which is told before it is given.
 
-use crate::answers::{self, MergeRequest};
+use crate::answers::{self, MergeRequest, Merged};
 use crate::cli::args::Approve;
 use crate::cli::context::{Context, Refused};
 use crate::cli::fleet::Loaded;
+use crate::clock::Instant;
 use crate::decide::denial::{Standing, standing};
 use crate::home::state;
-use crate::json::JsString;
 use crate::schema::grant::Scopes;
 
 use super::Named;
-use super::report::{Asked, Granted};
+use super::report::{Asked, Coverage, Granted};
 
-/// Grants the named plugins. No denial stands against them.
-pub(super) fn named<F>(
-    context: &Context<'_, F>,
-    options: &Approve,
-    named: &[Named<'_>],
-) -> Result<Granted, Refused> {
+/// The grant that the named plugins were given. No denial stands against them.
+pub(super) fn named(named: &[Named<'_>], merged: Merged, now: Instant) -> Granted {
     let mut named: Vec<&Named<'_>> = named.iter().collect();
     named.sort_by_key(|(name, _)| *name);
     let asked = named.into_iter().map(|(name, manifest)| Asked {
@@ -25,44 +21,36 @@ pub(super) fn named<F>(
         side_effects: manifest.side_effects.clone(),
         denied: false,
     });
-    merge(context, options, asked.collect(), Vec::new())
+    let coverage = Coverage { all: false, plugins: asked.collect(), failures: Vec::new() };
+    Granted { merged, coverage, now }
 }
 
-/// Grants every plugin. Denials stand.
+/// Grants every plugin, after a reader was told how much that is. Denials stand.
 pub(super) fn everything<F>(
     context: &Context<'_, F>,
     options: &Approve,
     loaded: &Loaded,
 ) -> Result<Granted, Refused> {
-    let document = state::load_read_only(&context.paths, context.now());
+    let now = context.now();
+    let document = state::load_read_only(&context.paths, now);
     let acting = loaded.manifests.iter().filter(|(_, manifest)| !manifest.side_effects.is_empty());
     let asked = acting.map(|(name, manifest)| Asked {
         plugin: name.clone(),
         side_effects: manifest.side_effects.clone(),
         denied: matches!(standing(name, manifest, &document), Standing::Live(_)),
     });
-    merge(context, options, asked.collect(), loaded.failures.clone())
-}
-
-fn merge<F>(
-    context: &Context<'_, F>,
-    options: &Approve,
-    plugins: Vec<Asked>,
-    failures: Vec<(JsString, String)>,
-) -> Result<Granted, Refused> {
-    let all = options.plugins.is_empty();
+    let failures = loaded.failures.clone();
+    let coverage = Coverage { all: true, plugins: asked.collect(), failures };
+    if !options.json {
+        context.io.out.write(&coverage.to_text());
+    }
     let request = MergeRequest {
-        scopes: if all {
-            Scopes::All
-        } else {
-            Scopes::Plugins(plugins.iter().map(|asked| asked.plugin.clone()).collect())
-        },
+        scopes: Scopes::All,
         ttl_ms: options.ttl.map(|ttl| ttl.ms),
         replace: options.replace,
         long: options.long,
     };
-    let now = context.now();
-    let merged = answers::merge_grant(&context.paths, &request, now)
-        .map_err(|error| Refused::from(&error))?;
-    Ok(Granted { merged, all, plugins, failures, now })
+    let merged = answers::merge_grant(&context.paths, &request, now);
+    let merged = merged.map_err(|error| Refused::from(&error))?;
+    Ok(Granted { merged, coverage, now })
 }

@@ -42,13 +42,14 @@ fn answer<F>(
         let granted = Some(grant::everything(context, options, loaded)?);
         return Ok((Report { results: Vec::new(), granted }, exit::DONE));
     }
-    match answer::answer(context, options, &named)? {
+    let now = context.now();
+    match answer::answer(context, options, &named, now)? {
         Outcome::Answered { results, code } => {
             note_ignored(context, options);
             Ok((Report { results, granted: None }, code))
         }
-        Outcome::NothingParked { results } => {
-            let granted = Some(grant::named(context, options, &named)?);
+        Outcome::Granted { results, merged } => {
+            let granted = Some(grant::named(&named, merged, now));
             Ok((Report { results, granted }, exit::DONE))
         }
     }

@@ -23,14 +23,19 @@ pub(super) struct Answered {
 /// What the grant file now holds, and what was asked for.
 pub(super) struct Granted {
     pub merged: Merged,
+    pub coverage: Coverage,
+    /// The instant of the grant.
+    pub now: Instant,
+}
+
+/// What a grant was asked for.
+pub(super) struct Coverage {
     /// Whether `--all` was asked for.
     pub all: bool,
     /// Sorted by name; with `--all` those that declare effects.
     pub plugins: Vec<Asked>,
     /// The plugins that do not load, with the reason; only with `--all`.
     pub failures: Vec<(JsString, String)>,
-    /// The instant of the grant.
-    pub now: Instant,
 }
 
 /// A plugin that a grant was asked for.
@@ -42,7 +47,8 @@ pub(super) struct Asked {
 }
 
 impl Report {
-    /// One block for each result, then the grant; empty where every result was refused.
+    /// One block for each result, then the grant; empty where every result was refused. What
+    /// `--all` covers is left out: it was told before the grant.
     pub(super) fn to_text(&self) -> String {
         let mut lines = Vec::new();
         for answered in &self.results {
@@ -58,8 +64,8 @@ impl Report {
     pub(super) fn to_value(&self) -> Value {
         let results: Vec<Value> = self.results.iter().map(Answered::to_value).collect();
         let granted = self.granted.as_ref();
-        let plugins = granted.map_or(&[][..], |granted| &granted.plugins);
-        let failures = granted.map_or(&[][..], |granted| &granted.failures);
+        let plugins = granted.map_or(&[][..], |granted| &granted.coverage.plugins);
+        let failures = granted.map_or(&[][..], |granted| &granted.coverage.failures);
         let failures = failures.iter().map(|(plugin, error)| {
             let entries: [(&str, Value); 2] =
                 [("plugin", plugin.into()), ("error", error.as_str().into())];
@@ -95,7 +101,7 @@ impl Answered {
     fn write(&self, lines: &mut Vec<String>) {
         let name = text::line(&self.plugin);
         match &self.answer {
-            Answer::Applied { run_id, run_completed_at, summary } => {
+            Answer::Applied { run_id, run_completed_at, summary, later_run_at } => {
                 lines.push(format!(
                     "{name}: recorded the parked result of run {}, completed at {}; the plugin is \
                      not run again",
@@ -107,6 +113,12 @@ impl Answered {
                 }
                 let effects = text::effects(&self.side_effects);
                 lines.push(format!("  declared side effects: {effects}"));
+                if let Some(later) = later_run_at {
+                    lines.push(format!(
+                        "  a later run, that of {}, stays the plugin's last run",
+                        text::line(later)
+                    ));
+                }
             }
             Answer::AlreadyApplied { run_id, applied_at } => lines.push(format!(
                 "{name}: the result of run {} was already applied at {}; this grants the plugin \
@@ -146,9 +158,10 @@ impl Answered {
                 map.insert("denial_reason", reason);
             }
             Answer::DependencyMoved { moved, .. } => map.insert("dependencies", moved.clone()),
-            Answer::Applied { run_completed_at, summary, .. } => {
+            Answer::Applied { run_completed_at, summary, later_run_at, .. } => {
                 map.insert("run_completed_at", run_completed_at);
                 map.insert("summary", summary);
+                map.insert("later_run_at", later_run_at.clone());
             }
             Answer::None | Answer::Expired { .. } | Answer::Unusable { .. } => {}
         }
@@ -158,10 +171,8 @@ impl Answered {
 
 impl Granted {
     fn write(&self, lines: &mut Vec<String>) {
-        if self.all {
-            self.write_all(lines);
-        } else {
-            self.write_named(lines);
+        if !self.coverage.all {
+            self.coverage.write_named(lines);
         }
         let grant = &self.merged.grant;
         let expiry = grant.expires_at.as_str().and_then(Instant::parse);
@@ -183,6 +194,15 @@ impl Granted {
                     .to_owned(),
             );
         }
+    }
+}
+
+impl Coverage {
+    /// What `--all` covers.
+    pub(super) fn to_text(&self) -> String {
+        let mut lines = Vec::new();
+        self.write_all(&mut lines);
+        lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
     fn write_named(&self, lines: &mut Vec<String>) {

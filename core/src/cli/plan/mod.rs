@@ -6,7 +6,7 @@ mod json;
 mod model;
 mod render;
 
-pub(super) use render::scopes_text;
+pub(super) use render::{can_be_accepted, prospect_text, scopes_text};
 
 pub use explain::{Explanation, Guard, explain};
 pub use model::{Facts, GrantLine, Held, Plan, Planned, Waiting, build};

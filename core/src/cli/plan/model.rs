@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::cli::fleet::Loaded;
 use crate::clock::Instant;
 use crate::decide::dueness::{Question, ReasonCode, Verdict, evaluate, locked_plugins};
-use crate::decide::{grant, levels, tier};
+use crate::decide::{gate, grant, levels, tier};
 use crate::json::{JsString, Value};
 use crate::schema::engine_state::EngineState;
 use crate::schema::grant::{Grant, Scopes};
@@ -75,6 +75,8 @@ pub struct Waiting {
     pub side_effects: Option<Vec<SideEffect>>,
     /// The denial on record, of this proposal or an earlier one: when and why.
     pub denied: Option<(JsString, JsString)>,
+    /// Whether, until when, or why not a yes would be met; `None` where the plugin does not load.
+    pub prospect: Option<gate::Prospect>,
 }
 
 /// What the grant file amounts to.
@@ -185,14 +187,14 @@ pub fn build(loaded: &Loaded, facts: &Facts) -> Plan {
         grant: grant_line(live, facts),
         due,
         not_due,
-        parked: parked(loaded, &facts.state),
+        parked: parked(loaded, &facts.state, facts.now),
         failures,
         root_error: loaded.root_error.clone(),
         warnings: loaded.warnings.iter().chain(&facts.refused).cloned().collect(),
     }
 }
 
-fn parked(loaded: &Loaded, state: &EngineState) -> Vec<Waiting> {
+fn parked(loaded: &Loaded, state: &EngineState, now: Instant) -> Vec<Waiting> {
     // The newest gate of a plugin is the one that an answer meets; a set keeps this linear.
     let mut seen: HashSet<&JsString> = HashSet::new();
     let newest = state.pending_gates.iter().rev().filter(|gate| seen.insert(&gate.plugin));
@@ -210,6 +212,9 @@ fn parked(loaded: &Loaded, state: &EngineState) -> Vec<Waiting> {
                 .denials
                 .get(&gate.plugin)
                 .map(|denial| (denial.denied_at.clone(), denial.reason.clone())),
+            prospect: loaded
+                .manifest(&gate.plugin)
+                .map(|manifest| gate::prospect(state, gate, manifest, now)),
         })
         .collect();
     parked.reverse();

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::cli::text;
+use crate::cli::{names, text};
 use crate::clock::Instant;
 use crate::decide::dueness::ReasonCode;
+use crate::decide::gate::Prospect;
 use crate::schema::grant::{Grant, Scopes};
 
 use super::model::{GrantLine, Held, Plan, Planned};
@@ -109,7 +110,12 @@ impl Plan {
                 push(out, format_args!("    a denial is on record: {denied_at}, {reason}"));
             }
             let (plugin, run_id) = (text::word(&waiting.plugin), text::word(&waiting.run_id));
-            push(out, format_args!("    yes: warpline approve {plugin} --run {run_id}"));
+            if let Some(prospect) = &waiting.prospect {
+                push(out, format_args!("    {}", prospect_text(prospect, self.now)));
+            }
+            if waiting.prospect.as_ref().is_none_or(can_be_accepted) {
+                push(out, format_args!("    yes: warpline approve {plugin} --run {run_id}"));
+            }
             push(out, format_args!("    no:  warpline deny {plugin}"));
         }
     }
@@ -179,6 +185,30 @@ pub(super) fn held_text(held: &Held, now: Instant) -> String {
         line.push_str(&format!(" — last run {age}"));
     }
     line
+}
+
+/// Whether a yes would be accepted.
+pub(in crate::cli) fn can_be_accepted(prospect: &Prospect) -> bool {
+    matches!(prospect, Prospect::AcceptedUntil(_))
+}
+
+/// Until when a parked result can be accepted, or why it cannot be any more.
+pub(in crate::cli) fn prospect_text(prospect: &Prospect, now: Instant) -> String {
+    match prospect {
+        Prospect::AcceptedUntil(last) => {
+            let left = text::span(last.since(now));
+            format!("can be accepted until {}, {left} remaining", last.to_iso())
+        }
+        Prospect::ExpiredAt(last) => {
+            format!("cannot be accepted any more: it expired at {}", last.to_iso())
+        }
+        Prospect::DependencyMoved(moved) => {
+            format!("cannot be accepted any more: its dependency {} ran since", names::list(moved))
+        }
+        Prospect::Unusable => {
+            "cannot be accepted: a clock of it is missing or cannot be read".to_owned()
+        }
+    }
 }
 
 /// The one line that says what is granted and for how long.

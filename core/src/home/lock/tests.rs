@@ -23,9 +23,16 @@ fn refusal(paths: &Paths) -> String {
 /// lost shows that the lock is what keeps answers.
 pub(crate) const NO_STATE_LOCK: &str = "WARPLINE_TEST_NO_STATE_LOCK";
 
+/// Where this variable is set, a process of this test binary waits for a moment before it takes the
+/// state lock: others come in between wherever it takes the lock twice for one answer.
+pub(crate) const HESITATES: &str = "WARPLINE_TEST_HESITATES";
+
 /// The lock file of a home, or one that nobody else uses.
 pub(super) fn state_lock(paths: &Paths) -> PathBuf {
     let path = paths.state_lock();
+    if std::env::var_os(HESITATES).is_some() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
     match std::env::var_os(NO_STATE_LOCK) {
         Some(_) => path.with_extension(uuid::Uuid::new_v4().to_string()),
         None => path,

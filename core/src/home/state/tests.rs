@@ -126,14 +126,20 @@ fn each_stub_gate_goes_with_exactly_one_notice() {
     let before = fs::read(&paths.state_file).expect("state");
     let seen = load_read_only(&paths, now());
     assert_eq!(seen.pending_gates, [gate("live", "r3")]);
-    update(&paths, now(), |state| {
-        assert_eq!(state.pending_gates.len(), 1);
-        Ok(Decision::Keep(()))
-    })
-    .expect("kept");
     assert_eq!(fs::read(&paths.state_file).expect("state"), before);
     assert!(!paths.events.exists(), "looking leaves no trace");
 
+    for _ in 0..2 {
+        update(&paths, now(), |state| {
+            assert_eq!(state.pending_gates.len(), 1);
+            state.last_run_id = Some("a change that is not kept".into());
+            Ok(Decision::Keep(()))
+        })
+        .expect("kept");
+        let document = read(&paths).expect("state");
+        assert_eq!(document.pending_gates, [gate("live", "r3")]);
+        assert_eq!(document.last_run_id, None);
+    }
     for _ in 0..2 {
         let loaded = load_for_write(&paths, now(), None).expect("usable");
         assert_eq!(loaded.state.pending_gates, [gate("live", "r3")]);
