@@ -51,6 +51,9 @@ pub(super) async fn run<F: Fleet>(context: &Context<'_, F>, options: Options) ->
         document.pending_gates.iter().any(|gate| gate.applied_at.is_none())
     });
     let questions = if options.json { String::new() } else { questions(context, &result).await };
+    if options.strict && code == exit::FAILED && !has_failed(&result) {
+        context.note("note: --strict makes this exit 1: a result waits for an answer, or a plugin for a grant");
+    }
     context.report(
         options.json,
         || {
@@ -75,8 +78,13 @@ fn refusal_code(error: &Error) -> i32 {
     }
 }
 
+fn has_failed(result: &AdvanceResult) -> bool {
+    result.status == AdvanceStatus::Failed
+        || result.plugin_states.values().any(|state| *state == PluginState::Failed)
+}
+
 fn exit_code(result: &AdvanceResult, strict: bool, gate_waits: impl FnOnce() -> bool) -> i32 {
-    let failed = result.plugin_states.values().any(|state| *state == PluginState::Failed);
+    let failed = has_failed(result);
     match result.status {
         AdvanceStatus::Interrupted => exit::INTERRUPTED,
         AdvanceStatus::Failed => exit::FAILED,

@@ -143,7 +143,10 @@ fn removed_text(denials: &[Denial]) -> String {
 }
 
 async fn list<F: Fleet>(context: &Context<'_, F>, as_json: bool) {
-    let document = state::load_read_only(&context.paths, context.now());
+    let (document, unusable) = state::preview(&context.paths, context.now());
+    if let Some(error) = unusable {
+        context.note(&format!("note: {error}; no denial in it is shown"));
+    }
     // Only the text needs the plugins: it says which denials still hold.
     let loaded = if as_json || document.denials.is_empty() {
         Loaded::default()

@@ -102,7 +102,12 @@ impl Engine {
             Some(RunLock::acquire(&paths, &run.to_text(), started)?)
         };
         let (document, resumed_from) = if options.dry_run {
-            (state::load_read_only(&paths, started), None)
+            let (state, unusable) = state::preview(&paths, started);
+            if let Some(error) = unusable {
+                let text = format!("{error}: an advance that is no dry run would be refused");
+                self.host.notify(operation, Notice::Warning { text });
+            }
+            (state, None)
         } else {
             let loaded = state::load_for_write(&paths, started, lock.as_ref())?;
             (loaded.state, loaded.resumed_from)

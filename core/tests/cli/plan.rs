@@ -400,4 +400,20 @@ fn a_document_that_an_advance_would_refuse_is_named_in_the_plan() {
     for name in ["engine-state.json", "preferences.json"] {
         assert!(warnings.contains(name) && warnings.contains("would be refused"), "{warnings}");
     }
+    let listed = home.run("deny --list");
+    assert_eq!((listed.code, listed.out.as_str()), (0, "No denials.\n"));
+    assert!(listed.err.contains("engine-state.json"), "{listed:?}");
+    let home = home.plugin("p", "");
+    let explained = home.run("plan --explain p");
+    assert!(explained.err.contains("would be refused"), "{explained:?}");
+}
+
+#[test]
+fn a_fresh_plugin_whose_last_run_failed_says_so() {
+    let run = r#"{"last_run_at":"2026-08-20T11:48:00.000Z","status":"failed"}"#;
+    let home = Home::new().plugin("p", "").state(&format!(r#""plugin_runs":{{"p":{run}}}"#));
+    let plan = home.run("plan").out;
+    assert!(plan.contains("last run 12m ago and failed; `--force` runs it now"), "{plan}");
+    let explained = home.run("plan --explain p").out;
+    assert!(explained.contains("last run 12m ago and failed"), "{explained}");
 }

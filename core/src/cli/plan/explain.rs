@@ -12,6 +12,7 @@ use crate::cli::text;
 use crate::decide::dueness::{Question, ReasonCode, Verdict, evaluate, locked_plugins};
 use crate::decide::tier;
 use crate::json::{JsString, Map, Value};
+use crate::schema::engine_state::RunStatus;
 use crate::schema::manifest::{AutonomyLevel, Manifest, RunProfile, Schedule, Tier};
 
 use super::model::{Facts, Held, build};
@@ -82,6 +83,8 @@ fn ask_all(
     let last_run_at = state.plugin_runs.get(plugin).map(|run| run.last_run_at.clone());
     let tier = tier::tier(state.last_interaction_at.as_ref(), facts.now);
     let mut holds: Vec<(ReasonCode, Held)> = Vec::new();
+    let last_run = facts.state.plugin_runs.get(plugin);
+    let last_run_failed = last_run.is_some_and(|run| run.status == RunStatus::Failed);
     // One question more than there are guards, in case the last one holds.
     for _ in 0..=ReasonCode::ALL.len() {
         let verdict = evaluate(&Question {
@@ -111,7 +114,8 @@ fn ask_all(
             ReasonCode::Unapproved => manifest.side_effects.clear(),
         }
         let (detail, data) = (reason.detail(), reason.data());
-        holds.push((code, Held { reason: code, detail, data, last_run_at: last_run_at.clone() }));
+        let last_run_at = last_run_at.clone();
+        holds.push((code, Held { reason: code, detail, data, last_run_at, last_run_failed }));
     }
     let held = |code: ReasonCode| {
         holds.iter().find(|(other, _)| *other == code).map(|(_, held)| held.clone())

@@ -5,7 +5,7 @@ use crate::decide::denial::{Standing, standing};
 use crate::decide::dueness::ReasonCode;
 use crate::decide::{grant, tier};
 use crate::json::{JsString, number_text};
-use crate::schema::engine_state::PluginRun;
+use crate::schema::engine_state::{PluginRun, RunStatus};
 use crate::schema::manifest::Manifest;
 
 use super::model::Facts;
@@ -68,6 +68,7 @@ fn last_run(run: Option<&PluginRun>, facts: &Facts) -> String {
     match run {
         None => "never ran".to_owned(),
         Some(run) => match text::ago(&run.last_run_at, facts.now) {
+            Some(ago) if run.status == RunStatus::Failed => format!("last run {ago}, failed"),
             Some(ago) => format!("last run {ago}"),
             None => "last run at a time that cannot be read".to_owned(),
         },

@@ -55,7 +55,11 @@ pub(super) async fn run<F: Fleet>(
 ) -> i32 {
     if let Some(plugin) = plugin {
         let loaded = context.fleet.load(&context.paths.plugins).await;
-        return match explain(&loaded, &facts(&context.paths, profile, context.now()), plugin) {
+        let facts = facts(&context.paths, profile, context.now());
+        for sentence in &facts.refused {
+            context.note(&format!("note: {sentence}"));
+        }
+        return match explain(&loaded, &facts, plugin) {
             Some(explanation) => {
                 context.report(as_json, || explanation.to_value(), || explanation.to_text());
                 0

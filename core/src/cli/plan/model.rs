@@ -8,7 +8,7 @@ use crate::clock::Instant;
 use crate::decide::dueness::{Question, ReasonCode, Verdict, evaluate, locked_plugins};
 use crate::decide::{gate, grant, levels, tier};
 use crate::json::{JsString, Value};
-use crate::schema::engine_state::EngineState;
+use crate::schema::engine_state::{EngineState, RunStatus};
 use crate::schema::grant::{Grant, Scopes};
 use crate::schema::manifest::{Manifest, RunProfile, SideEffect, Tier};
 
@@ -112,6 +112,8 @@ pub struct Held {
     pub data: Value,
     /// When the plugin last ran.
     pub last_run_at: Option<JsString>,
+    /// Whether that run failed.
+    pub last_run_failed: bool,
 }
 
 impl Plan {
@@ -168,6 +170,8 @@ pub fn build(loaded: &Loaded, facts: &Facts) -> Plan {
                         detail: reason.detail(),
                         data: reason.data(),
                         last_run_at: last_run.map(|run| run.last_run_at.clone()),
+                        last_run_failed: last_run
+                            .is_some_and(|run| run.status == RunStatus::Failed),
                     };
                     not_due.push((planned, held));
                 }

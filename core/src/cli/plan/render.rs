@@ -182,7 +182,8 @@ pub(super) fn held_text(held: &Held, now: Instant) -> String {
     }
     let mut line = text::line_str(held.detail.strip_prefix("fresh — ").unwrap_or(&held.detail));
     if let Some(age) = held.last_run_at.as_ref().and_then(|then| text::ago(then, now)) {
-        line.push_str(&format!(" — last run {age}"));
+        let failed = if held.last_run_failed { " and failed; `--force` runs it now" } else { "" };
+        line.push_str(&format!(" — last run {age}{failed}"));
     }
     line
 }
