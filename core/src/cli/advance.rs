@@ -104,6 +104,7 @@ fn render(result: &AdvanceResult, dry_run: bool) -> String {
     let mut lines = vec![format!("{kind} {}: {}", text::line(&result.run_id), result.status)];
     let entries = result.plugin_entries.iter().map(|entry| {
         let summary = text::line(&entry.result_summary);
+        let summary = summary.strip_prefix("skipped: ").unwrap_or(&summary);
         let took = match entry.status {
             EntryStatus::Completed | EntryStatus::Failed | EntryStatus::Gated => {
                 format!(" ({} ms)", crate::json::number_text(entry.elapsed_ms))

@@ -75,7 +75,7 @@ fn a_pass_is_reported_plugin_by_plugin() {
         advance("advance", Ok(pass(AdvanceStatus::Partial, &[DONE, UNAPPROVED, GATED, PENDING])));
     let expected = "Run run-1: partial
   completed  alpha — all well (12 ms)
-  skipped    mail — skipped: unapproved — side effects [sends_email] are not granted
+  skipped    mail — unapproved — side effects [sends_email] are not granted
   gated      note — wrote\\u{a}one note (12 ms)
   pending    digest
 Run log: /logs/run-1.json
