@@ -22,7 +22,8 @@ function warpline(...args) {
 test('--help and a verb that is none', () => {
   const help = warpline('--help')
   assert.deepEqual([help.status, help.stderr], [0, ''])
-  for (const verb of ['init', 'plan', 'advance', 'run', 'approve', 'deny', 'revoke']) {
+  const answers = ['approve', 'deny', 'revoke', 'ack', 'defer', 'done']
+  for (const verb of ['init', 'plan', 'advance', 'run', 'board', 'tasks', ...answers]) {
     assert.match(help.stdout, new RegExp(`^ +${verb} `, 'm'))
   }
   const bogus = warpline('bogus')

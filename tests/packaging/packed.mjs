@@ -17,7 +17,20 @@ const INTERNAL = [
   'warpline/native/warpline.node',
   'warpline/unstable-approval',
 ]
-const VERBS = ['init', 'plan', 'advance', 'run', 'approve', 'deny', 'revoke']
+const VERBS = [
+  'init',
+  'plan',
+  'advance',
+  'run',
+  'approve',
+  'deny',
+  'revoke',
+  'board',
+  'tasks',
+  'ack',
+  'defer',
+  'done',
+]
 
 let project
 let packed

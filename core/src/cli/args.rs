@@ -74,7 +74,46 @@ pub enum Command {
         /// `--json`: the report as JSON.
         json: bool,
     },
+    /// Show what nobody has taken note of.
+    Board {
+        /// `--all`: however much it is.
+        all: bool,
+        /// `--json`: the report as JSON.
+        json: bool,
+    },
+    /// Show the open tasks.
+    Tasks {
+        /// `--json`: the report as JSON.
+        json: bool,
+    },
+    /// Take note of notices.
+    Ack {
+        /// The beginning of an id, not empty; `None` means `--all`.
+        id: Option<JsString>,
+        /// `--json`: the report as JSON.
+        json: bool,
+    },
+    /// Put a task off.
+    Defer {
+        /// The beginning of an id, not empty.
+        id: JsString,
+        /// For how long, in milliseconds: one of [`DEFERRALS`].
+        span_ms: i64,
+        /// `--json`: the report as JSON.
+        json: bool,
+    },
+    /// Call a task done.
+    Done {
+        /// The beginning of an id, not empty.
+        id: JsString,
+        /// `--json`: the report as JSON.
+        json: bool,
+    },
 }
+
+/// How long a task can be put off, as it is typed and in milliseconds.
+pub const DEFERRALS: [(&str, i64); 4] =
+    [("1h", 3_600_000), ("4h", 14_400_000), ("1d", 86_400_000), ("1w", 604_800_000)];
 
 /// Options of `approve`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -186,7 +225,15 @@ fn verb_command(verb: &str, options: &ArgMatches, now: Instant) -> Result<Comman
             json: on("json"),
         }),
         "deny" => Command::Deny(deny(options)),
-        _ => Command::Revoke { json: on("json") },
+        "revoke" => Command::Revoke { json: on("json") },
+        "board" => Command::Board { all: on("all"), json: on("json") },
+        "tasks" => Command::Tasks { json: on("json") },
+        "ack" if on("all") => Command::Ack { id: None, json: on("json") },
+        "ack" => Command::Ack { id: Some(id(verb, options)?), json: on("json") },
+        "defer" => {
+            Command::Defer { id: id(verb, options)?, span_ms: deferral(options)?, json: on("json") }
+        }
+        _ => Command::Done { id: id(verb, options)?, json: on("json") },
     })
 }
 
@@ -216,6 +263,22 @@ fn names(options: &ArgMatches) -> Vec<JsString> {
         }
     }
     names
+}
+
+fn id(verb: &str, options: &ArgMatches) -> Result<JsString, Refusal> {
+    match text(options, "id") {
+        Some(id) if !id.is_empty() => Ok(id.into()),
+        _ => Err(Refusal::of(verb, "invalid ID: expected the beginning of an id, and it is empty")),
+    }
+}
+
+fn deferral(options: &ArgMatches) -> Result<i64, Refusal> {
+    let span = text(options, "span").unwrap_or_default();
+    let known = DEFERRALS.iter().find(|(name, _)| *name == span);
+    known.map(|(_, ms)| *ms).ok_or_else(|| {
+        let names = DEFERRALS.map(|(name, _)| name).join(", ");
+        Refusal::of("defer", &format!("invalid SPAN: expected {names}"))
+    })
 }
 
 fn profile(verb: &str, options: &ArgMatches) -> Result<Option<RunProfile>, Refusal> {

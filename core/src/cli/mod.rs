@@ -6,6 +6,7 @@
 mod advance;
 mod approve;
 pub mod args;
+mod board;
 mod context;
 mod deny;
 pub mod exit;
@@ -123,5 +124,10 @@ async fn dispatch<F: Fleet>(
         Command::Approve(options) => approve::run(&context, &options).await,
         Command::Deny(options) => deny::run(&context, &options).await,
         Command::Revoke { json } => revoke::run(&context, json),
+        Command::Board { all, json } => board::show(&context, all, json),
+        Command::Tasks { json } => board::list(&context, json),
+        Command::Ack { id, json } => board::acknowledge(&context, id.as_ref(), json),
+        Command::Defer { id, span_ms, json } => board::defer(&context, &id, span_ms, json),
+        Command::Done { id, json } => board::done(&context, &id, json),
     }
 }

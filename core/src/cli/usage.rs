@@ -49,6 +49,7 @@ pub fn command() -> Command {
             value("plugins", "DIR", "The plugin root (before WARPLINE_PLUGINS_DIR and `plugins` of the home)").global(true).display_order(900),
         ])
         .subcommands([init(), plan(), advance(), run(), approve(), deny(), revoke()])
+        .subcommands([board(), tasks(), ack(), defer(), done()])
         .after_help("`warpline <VERB> --help` tells more about each verb.")
 }
 
@@ -175,6 +176,67 @@ fn revoke() -> Command {
         .about("Take every grant back")
         .arg(json())
         .after_help("Exit codes: 0 no grant is left; 1 refused.")
+}
+
+fn board() -> Command {
+    Command::new("board")
+        .about("Show the notices that nobody has acknowledged, newest first")
+        .args([flag("all", "Show every one, not the newest 50 alone"), json()])
+        .after_help(
+            "A notice is an event of type `notice`, or of severity `warning` or `critical`. \
+             Writes nothing.",
+        )
+}
+
+fn tasks() -> Command {
+    Command::new("tasks")
+        .about("Show the open tasks")
+        .arg(json())
+        .after_help("A plugin does not run while a task of it is pending. Writes nothing.")
+}
+
+fn ack() -> Command {
+    Command::new("ack")
+        .about("Take a notice off the board, or all of them")
+        .override_usage("warpline ack [--json] <ID>\n       warpline ack --all [--json]")
+        .args([
+            id("The id of the notice, or its beginning")
+                .required(false)
+                .required_unless_present("all")
+                .conflicts_with("all"),
+            flag("all", "Acknowledge every notice, also those beyond the newest 50"),
+            json(),
+        ])
+        .after_help("Exit codes: 0 acknowledged, now or before; 1 refused.")
+}
+
+fn defer() -> Command {
+    Command::new("defer")
+        .about("Put a task off")
+        .args([
+            id("The id of the task, or its beginning"),
+            Arg::new("span")
+                .value_name("SPAN")
+                .required(true)
+                .help("For how long: `1h`, `4h`, `1d` or `1w`"),
+            json(),
+        ])
+        .after_help(
+            "The plugin of the task is due again meanwhile. A later deferral replaces the \
+             earlier one.\n\
+             Exit codes: 0 put off; 1 refused.",
+        )
+}
+
+fn done() -> Command {
+    Command::new("done")
+        .about("Call a task done")
+        .args([id("The id of the task, or its beginning"), json()])
+        .after_help("Exit codes: 0 done; 1 refused.")
+}
+
+fn id(help: &'static str) -> Arg {
+    Arg::new("id").value_name("ID").required(true).help(help)
 }
 
 fn profile() -> Arg {

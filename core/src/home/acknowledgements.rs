@@ -10,7 +10,15 @@ use super::{Paths, files};
 
 /// The answers for somebody who only looks: a file that cannot be used counts as empty.
 pub fn read(paths: &Paths) -> Acknowledgements {
-    load(paths).unwrap_or_default()
+    preview(paths).0
+}
+
+/// Like [`read`], and says why the file could not be used where it could not.
+pub fn preview(paths: &Paths) -> (Acknowledgements, Option<Error>) {
+    match load(paths) {
+        Ok(answers) => (answers, None),
+        Err(fault) => (Acknowledgements::default(), Some(fault)),
+    }
 }
 
 /// Changes the answers under the state lock: a fresh read, the change, the write.

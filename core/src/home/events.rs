@@ -94,12 +94,21 @@ fn count(bytes: &[u8]) -> usize {
 /// Every event that can be read, in the order of the file. Never fails: what cannot be read is
 /// skipped and stays where it is.
 pub fn read(paths: &Paths) -> Vec<BoardEvent> {
-    let bytes = files::read_bytes(&paths.events).ok().flatten().unwrap_or_default();
-    bytes
+    load(paths).unwrap_or_default()
+}
+
+/// Like [`read`], and tells a file that cannot be read from one without events.
+///
+/// # Errors
+///
+/// [`Error::File`](crate::error::Error::File).
+pub fn load(paths: &Paths) -> Result<Vec<BoardEvent>> {
+    let bytes = files::read_bytes(&paths.events)?.unwrap_or_default();
+    let events = bytes
         .split(|byte| *byte == b'\n')
         .filter_map(|line| std::str::from_utf8(line).ok())
-        .filter_map(|line| BoardEvent::parse(&parse(line).ok()?).ok())
-        .collect()
+        .filter_map(|line| BoardEvent::parse(&parse(line).ok()?).ok());
+    Ok(events.collect())
 }
 
 #[cfg(test)]

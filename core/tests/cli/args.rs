@@ -33,7 +33,8 @@ fn approve(line: &str) -> Approve {
 fn the_overview_names_every_verb() {
     for line in ["", "--help", "-h"] {
         let Command::Help(text) = command(line) else { panic!("`{line}` is no help") };
-        for verb in ["init", "plan", "advance", "run", "approve", "deny", "revoke"] {
+        let verbs = ["init", "plan", "advance", "run", "approve", "deny", "revoke"];
+        for verb in verbs.into_iter().chain(["board", "tasks", "ack", "defer", "done"]) {
             assert!(text.contains(&format!("\n  {verb}")), "{verb} is missing in {text}");
         }
         assert!(text.contains("Usage: warpline"));
@@ -62,6 +63,12 @@ fn every_verb_reports_as_json_where_it_is_asked_to() {
         "deny --list",
         "deny --remove a",
         "revoke",
+        "board",
+        "tasks",
+        "ack a",
+        "ack --all",
+        "defer a 1h",
+        "done a",
     ] {
         let json = match command(&format!("{line} --json")) {
             Command::Init { json }
@@ -72,7 +79,12 @@ fn every_verb_reports_as_json_where_it_is_asked_to() {
             | Command::Deny(
                 Deny::Record { json, .. } | Deny::List { json } | Deny::Remove { json, .. },
             )
-            | Command::Revoke { json } => json,
+            | Command::Revoke { json }
+            | Command::Board { json, .. }
+            | Command::Tasks { json }
+            | Command::Ack { json, .. }
+            | Command::Defer { json, .. }
+            | Command::Done { json, .. } => json,
             Command::Help(text) => panic!("{line}: {text}"),
         };
         assert!(json, "{line}");

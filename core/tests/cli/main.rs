@@ -3,6 +3,7 @@
 mod advance;
 mod approve;
 mod args;
+mod board;
 mod deny;
 mod init;
 mod journey;
