@@ -34,6 +34,7 @@ NATIVE = [
     "home_argument",
     "json_schema",
     "json_text",
+    "keep_for_ever",
     "read_text",
     "validate_json",
     "warpline_home",
@@ -46,6 +47,13 @@ def test_the_published_names_are_exactly_these() -> None:
     assert functions == FUNCTIONS
     assert all(hasattr(warpline, name) for name in warpline.__all__)
     assert sorted(warpline.__all__) == sorted(set(warpline.__all__))
+
+
+def test_the_version_is_that_of_the_workspace() -> None:
+    [line] = [one for one in (ROOT / "Cargo.toml").read_text().splitlines() if "version = " in one][
+        :1
+    ]
+    assert f'version = "{warpline.__version__}"' == line
 
 
 def test_nothing_native_but_the_command_line_can_write_a_grant() -> None:
