@@ -66,8 +66,11 @@ def complain(line: str) -> None:
             if stream is not None:
                 stream.write(f"{line}\n")
                 return
-        except Exception:  # a pipe without a reader, or whatever was put in its place
-            pass
+        except BaseException as error:  # a pipe without a reader, or whatever was put in its place
+            # What the handler of a signal raises comes on the main thread, and is for the caller.
+            on_main = threading.current_thread() is threading.main_thread()
+            if on_main and not issubclass(type(error), Exception):
+                raise
 
 
 def _engine() -> _native.NativeEngine:

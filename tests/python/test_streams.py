@@ -49,6 +49,8 @@ def without_reader(home: Home, arguments: list[str]) -> subprocess.CompletedProc
         "pass",
         "sys.stderr.close()",
         "sys.stderr = object()",
+        "sys.stderr = type('Ends', (), {'write': sys.exit})()",
+        "sys.stderr = type('Ends', (), {'write': sys.exit})(); print('said')",
         "sys.stderr = None",
         "sys.stderr = sys.stdout = None",
     ],

@@ -101,7 +101,7 @@ def _try_to(write: Callable[[], object]) -> None:
     """Where standard error leads nowhere, a print of a plugin is no failure of the plugin."""
     try:
         write()
-    except Exception:  # whatever stands there as a stream
+    except BaseException:  # whatever stands there as a stream
         pass
 
 
