@@ -257,6 +257,18 @@ def test_a_signal_is_heard_while_a_plugin_keeps_the_interpreter(
     assert home.json(f"runs/{home.state()['last_run_id']}.json")["status"] == "interrupted"
 
 
+def test_an_early_interrupt_ends_a_command_without_a_traceback(home: Home) -> None:
+    ended = home.python(
+        """
+        import os, signal
+        import warpline.__main__ as command
+        command._prepare_standard_descriptors = lambda: os.kill(os.getpid(), signal.SIGINT)
+        command._console()
+        """
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
 def test_the_fleet_has_the_names_of_the_other_language() -> None:
     names = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
     assert names == ["anomaly-watch", "daily-digest", "host-metrics", "incident-note"]
