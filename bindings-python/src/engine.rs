@@ -198,6 +198,7 @@ impl NativeEngine {
                     Taken::Nothing | Taken::Closed => return Ok(None),
                 };
                 if told.0 != "notice" {
+                    running.receive();
                     self.parts()?.host.forget(operation);
                 }
                 return Ok(Some(told));

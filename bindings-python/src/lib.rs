@@ -12,6 +12,7 @@ mod document;
 mod engine;
 mod guard;
 mod host;
+mod leave;
 mod mailbox;
 mod operation;
 mod output;
@@ -33,4 +34,10 @@ mod _native {
     #[cfg(debug_assertions)]
     #[pymodule_export]
     use super::guard::panic_for_a_test;
+    #[pymodule_export]
+    use super::process::keep_for_ever;
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }

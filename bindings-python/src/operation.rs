@@ -14,6 +14,7 @@ use warpline_core::home::Environment;
 use warpline_core::json::{JsString, Map, Value};
 
 use crate::guard::panic_text;
+use crate::leave::{cancel_on_signal, leave_unless_received};
 use crate::mailbox::Mailbox;
 use crate::output;
 use crate::text::{error_text, object, texts};
@@ -33,12 +34,18 @@ pub(crate) struct Operation {
     pub(crate) told: Mailbox<Told>,
     pub(crate) cancel: CancellationToken,
     ended: AtomicBool,
+    received: AtomicBool,
 }
 
 impl Operation {
     pub(crate) fn new() -> Arc<Self> {
         let (told, cancel) = (Mailbox::new(), CancellationToken::new());
-        Arc::new(Self { told, cancel, ended: AtomicBool::new(false) })
+        Arc::new(Self {
+            told,
+            cancel,
+            ended: AtomicBool::default(),
+            received: AtomicBool::default(),
+        })
     }
 
     pub(crate) fn notify(&self, notice: String) {
@@ -48,6 +55,16 @@ impl Operation {
     /// Whether everything was told.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
+    }
+
+    /// Says that the last thing that was told has reached Python.
+    pub(crate) fn receive(&self) {
+        self.received.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the last thing has reached Python.
+    pub(crate) fn is_received(&self) -> bool {
+        self.received.load(Ordering::SeqCst)
     }
 
     /// Tells the last thing.
@@ -115,8 +132,7 @@ pub(crate) async fn run(
     environment: Environment,
     task: Task,
 ) {
-    let cancel = operation.cancel.clone();
-    let work = AssertUnwindSafe(work(engine, number, cancel, environment, task));
+    let work = AssertUnwindSafe(work(engine, number, operation.clone(), environment, task));
     // A task of its own, so that a panic ends the task and is reported here.
     let told = match tokio::spawn(work).await {
         Ok(Ok(value)) => Told::Ended(value.to_compact()),
@@ -135,10 +151,11 @@ pub(crate) async fn run(
 async fn work(
     engine: Arc<Engine>,
     number: u64,
-    cancel: CancellationToken,
+    operation: Arc<Operation>,
     environment: Environment,
     task: Task,
 ) -> Result<Value> {
+    let cancel = operation.cancel.clone();
     match task {
         Task::Advance(options) => {
             Ok(engine.advance(&environment, &options, number, &cancel).await?.to_value())
@@ -163,7 +180,9 @@ async fn work(
         }
         Task::Cli { arguments, package } => {
             let io = Io { out: output::results()?, ..Io::process(package) };
+            let _interrupts = cancel_on_signal(cancel.clone());
             let code = cli::run(&arguments, environment, engine, number, cancel, &io).await;
+            leave_unless_received(operation, code);
             Ok(Value::Number(code.into()))
         }
         #[cfg(debug_assertions)]

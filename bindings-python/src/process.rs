@@ -119,3 +119,9 @@ pub(crate) fn drain(
         }
     })
 }
+
+/// Keeps a Python object until the process is gone, also through the end of the interpreter.
+#[pyfunction]
+pub(crate) fn keep_for_ever(object: Py<PyAny>) {
+    std::mem::forget(object);
+}

@@ -1,5 +1,6 @@
 """warpline: recurring work by small plugins, planned, recorded, and held back until a person agrees."""
 
+from . import _native
 from ._documents import (
     AdvanceStatus,
     Attempt,
@@ -53,6 +54,9 @@ from .errors import (
     StateLockError,
     WarplineError,
 )
+
+#: The version of the package and of the engine in it.
+__version__: str = _native.__version__
 
 __all__ = [
     "AdvanceResult",

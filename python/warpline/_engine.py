@@ -54,9 +54,23 @@ _left: list[Optional[_Process]] = []
 
 
 def warn(text: str) -> None:
-    """Writes a line for a reader to standard error."""
-    if sys.stderr is not None:
-        sys.stderr.write(f"warpline: {one_line(text)}\n")
+    """Writes a line about the runtime to standard error."""
+    complain(f"warpline: {one_line(text)}")
+
+
+def complain(line: str) -> None:
+    """Writes a line to standard error, if that leads anywhere. Where it does not, nothing is raised:
+    no work may end because nobody reads about it."""
+    for stream in (sys.stderr, sys.__stderr__):
+        try:
+            if stream is not None:
+                stream.write(f"{line}\n")
+                return
+        except BaseException as error:  # a pipe without a reader, or whatever was put in its place
+            # What the handler of a signal raises comes on the main thread, and is for the caller.
+            on_main = threading.current_thread() is threading.main_thread()
+            if on_main and not issubclass(type(error), Exception):
+                raise
 
 
 def _engine() -> _native.NativeEngine:
@@ -76,6 +90,10 @@ def _close() -> None:
     """The interpreter ends: interrupts what is running and waits until it is recorded."""
     process = _process
     if process is not None:
+        # A handler that was given up may still read there. The interpreter would close the stream
+        # under it, cannot, and would abort the process.
+        for stream in (sys.stdin, sys.__stdin__):
+            _native.keep_for_ever(stream)
         if not process.engine.close():
             warn("an advance was still running when the interpreter ended")
         process.dispatcher.join(_JOIN_SECONDS)

@@ -7,7 +7,7 @@ from typing import Any, Mapping
 
 from . import _native
 from ._documents import Manifest
-from ._host.text import json_of
+from ._host.text import NotJsonError, plain_json_of
 from .errors import InvalidDocumentError
 
 
@@ -18,9 +18,14 @@ class PluginManifest:
     def parse(manifest: Mapping[str, Any]) -> Manifest:
         """The manifest with its defaults, and without what no manifest has.
 
-        Raises InvalidDocumentError naming every field that is wrong and the shape it must have.
+        It is made of dictionaries, lists and plain values: of those types, not of others derived from
+        them. Raises InvalidDocumentError naming every field that is wrong and the shape it must have.
         """
-        answer = json.loads(_native.validate_json("plugin-manifest", json_of(dict(manifest))))
+        try:
+            text = plain_json_of(manifest)
+        except NotJsonError as error:
+            raise InvalidDocumentError(f"the manifest is not valid: {error}") from None
+        answer = json.loads(_native.validate_json("plugin-manifest", text))
         if "issues" in answer:
             text = "; ".join(f"{_path(one['path'])}: {one['message']}" for one in answer["issues"])
             raise InvalidDocumentError(f"the manifest is not valid: {text}")

@@ -5,16 +5,20 @@ from typing import Literal, Optional, final
 
 __all__ = [
     "NativeEngine",
+    "__version__",
     "build_result",
     "error_codes",
     "home_argument",
     "json_schema",
     "json_text",
+    "keep_for_ever",
     "read_text",
     "validate_json",
     "warpline_home",
     "write_atomic",
 ]
+
+__version__: str
 
 @final
 class NativeEngine:
@@ -39,6 +43,7 @@ def error_codes() -> list[str]: ...
 def home_argument(environment_json: str, arguments_json: str) -> Optional[str]: ...
 def json_schema(schema: str) -> str: ...
 def json_text(json: str, pretty: bool) -> str: ...
+def keep_for_ever(object: object) -> None: ...
 def read_text(path: str | os.PathLike[str]) -> str: ...
 def validate_json(schema: str, json: str) -> str: ...
 def warpline_home(environment_json: str) -> str: ...

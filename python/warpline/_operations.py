@@ -146,6 +146,11 @@ def invoke_plugin(
     `no-declared-side-effects`.
     """
     _check_hooks(on_attempt_start=on_attempt_start, on_attempt_failed=on_attempt_failed)
+    if not isinstance(witness, Mapping):
+        raise TypeError(
+            "invoke_plugin takes a `witness`: `{'granted': True, 'scope': ...}` or "
+            "`{'granted': False, 'reason': ...}`"
+        )
 
     def on_notice(notice: dict[str, Any]) -> None:
         kind = notice["kind"]

@@ -179,6 +179,9 @@ def test_an_invocation_needs_a_witness(home: Home) -> None:
     home.plugin("effects", side_effects=["modifies_file"])
     with pytest.raises(TypeError):
         warpline.invoke_plugin("effects")  # type: ignore[call-arg]
+    for nothing in (None, True, "manual-run"):
+        with pytest.raises(TypeError, match=r"invoke_plugin takes a `witness`: `\{'granted': True"):
+            warpline.invoke_plugin("effects", witness=nothing)  # type: ignore[arg-type]
     for witness in (
         {},
         {"granted": True},
@@ -334,3 +337,50 @@ def test_the_home_is_looked_up_at_every_call(
     (tmp_path / "up" / "down").mkdir()
     monkeypatch.chdir(tmp_path / "up" / "down")
     assert warpline.warpline_home() == tmp_path / "up" / ".warpline"
+
+
+#: Declares an effect where it is read, and none where it is written, or the other way round.
+HIDING = {
+    "a key that is more than text": """
+class Key(str):
+    def __hash__(self):
+        return id(self)
+    def __eq__(self, other):
+        return self is other
+manifest = {**base, "side_effects": ["modifies_file"], Key("side_effects"): []}
+""",
+    "a dictionary that leaves keys out": """
+class Hides(dict):
+    def keys(self):
+        return [key for key in dict.keys(self) if key != "side_effects"]
+    def __iter__(self):
+        return iter(self.keys())
+manifest = Hides({**base, "side_effects": ["modifies_file"]})
+""",
+    "a list that shows nothing": """
+class Hides(list):
+    def __iter__(self):
+        return iter(())
+manifest = {**base, "side_effects": Hides(["modifies_file"])}
+""",
+    "text that is more": """
+class Text(str):
+    pass
+manifest = {**base, "description": Text("d")}
+""",
+}
+
+
+@pytest.mark.parametrize("how", HIDING)
+@pytest.mark.parametrize("parsed", [False, True])
+def test_a_manifest_is_made_of_plain_values_alone(home: Home, how: str, parsed: bool) -> None:
+    file = home.plugin("p") / "manifest.py"
+    source = file.read_text().replace("manifest =", "base =") + HIDING[how]
+    if parsed:
+        source += "from warpline import PluginManifest\nmanifest = PluginManifest.parse(manifest)\n"
+    file.write_text(source)
+    loaded = warpline.load_plugin_manifests()
+    assert loaded.manifests == {}
+    [failure] = loaded.failures
+    said = "a key that is Key, not text" if "key that" in how else "which is no plain value"
+    assert said in failure["error"], failure

@@ -215,6 +215,60 @@ def test_other_signals_interrupt_as_well(home: Home, number: signal.Signals) -> 
     assert home.json(f"runs/{home.state()['last_run_id']}.json")["status"] == "interrupted"
 
 
+KEEPS = """
+import re
+def handler(*_):
+    print("started", flush=True)
+    re.match(r"(a+)+$", "a" * 60 + "b")
+"""
+
+
+def test_a_plugin_that_keeps_the_interpreter_does_not_keep_a_command(home: Home) -> None:
+    home.plugin("fine")
+    home.plugin("keeps", KEEPS, timeout_ms=500, dependencies=["fine"])
+    since = time.monotonic()
+    ended = home.cli("advance", "--json")
+    assert ended.returncode == 1, ended.stderr
+    assert time.monotonic() - since < 20
+    assert json.loads(ended.stdout)["plugin_states"] == {"fine": "completed", "keeps": "failed"}
+    assert home.state()["plugin_runs"]["keeps"]["status"] == "failed"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_is_heard_while_a_plugin_keeps_the_interpreter(
+    home: Home, number: signal.Signals
+) -> None:
+    home.plugin("keeps", KEEPS, timeout_ms=60_000)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "warpline", "advance", "--json"],
+        env=home.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stderr is not None
+    while "started" not in (line := child.stderr.readline()):
+        assert line
+    time.sleep(0.3)
+    child.send_signal(number)
+    out, _ = child.communicate(timeout=20)
+    assert child.returncode == 130
+    assert json.loads(out)["status"] == "interrupted"
+    assert home.json(f"runs/{home.state()['last_run_id']}.json")["status"] == "interrupted"
+
+
+def test_an_early_interrupt_ends_a_command_without_a_traceback(home: Home) -> None:
+    ended = home.python(
+        """
+        import os, signal
+        import warpline.__main__ as command
+        command._prepare_standard_descriptors = lambda: os.kill(os.getpid(), signal.SIGINT)
+        command._console()
+        """
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
 def test_the_fleet_has_the_names_of_the_other_language() -> None:
     names = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
     assert names == ["anomaly-watch", "daily-digest", "host-metrics", "incident-note"]

@@ -127,19 +127,23 @@ def test_what_a_plugin_changes_in_the_process_is_put_back(
             os.environ["ADDED_BY_P"] = "1"
             os.environ["CHANGED"] = "2"
             os.environ.pop("REMOVED")
+            os.environb[b"AS_BYTES"] = b"3"
+            del os.environb[b"REMOVED_AS_BYTES"]
             os.chdir("/")
             return skill_ok(os.environ["CHANGED"] + os.getcwd())
         """,
     )
     monkeypatch.setenv("CHANGED", "1")
     monkeypatch.setenv("REMOVED", "here")
+    monkeypatch.setenv("REMOVED_AS_BYTES", "here")
     before = os.getcwd()
     assert warpline.invoke_plugin("p", witness=MANUAL).result["summary"] == "2/"
     assert os.getcwd() == before
     assert "ADDED_BY_P" not in os.environ and os.environ["REMOVED"] == "here"
     assert os.environ["CHANGED"] == "1"
+    assert "AS_BYTES" not in os.environ and os.environ["REMOVED_AS_BYTES"] == "here"
     err = capsys.readouterr().err
-    for what in ("the working directory", "`ADDED_BY_P`", "`CHANGED`", "`REMOVED`"):
+    for what in ("the working directory", "`ADDED_BY_P`", "`CHANGED`", "`REMOVED`", "`AS_BYTES`"):
         assert f"plugin `p` changed {what}" in err or f"variable {what}" in err, err
     os.environ["HOST"] = "stays"
     warpline.invoke_plugin("p", witness=MANUAL)

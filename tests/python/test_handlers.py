@@ -32,7 +32,8 @@ def invoke(home: Home, source: str, **fields: Any) -> warpline.Invocation:
         ("10 ** 400", "`extra` is an integer too large"),
         ("10 ** 10_000", "`extra` is an integer too large"),
         ("cycle", "`extra[0].c` contains itself"),
-        ("deep", "nested too deeply"),
+        ("deep", "nested deeper than 900 levels"),
+        ("Renamed()", "`extra` is of type an unknown type"),
         ("'x' * 40_000_000", "longer than"),
         ("[0] * 20_000_000", "longer than"),
         ("Hostile()", "ZeroDivisionError"),
@@ -48,6 +49,14 @@ def test_a_value_without_a_json_form_is_a_failure_that_says_where(
 class Hostile(dict):
     def items(self):
         return 1 / 0
+
+class Meta(type):
+    @property
+    def __name__(cls):
+        return 1 / 0
+
+class Renamed(metaclass=Meta):
+    pass
 
 cycle = [{{}}]
 cycle[0]['c'] = cycle
@@ -94,6 +103,15 @@ def handler(*_):
         ("raise GeneratorExit", "GeneratorExit"),
         ("raise StopIteration('s')", "StopIteration: s"),
         ("raise BaseException('b')", "BaseException: b"),
+        ("raise NoTraceback('t')", "NoTraceback: t (handler.py:"),
+        ("raise NoClass('c')", "NoClass: c (handler.py:"),
+        ("raise OddText", "OddText: odd (handler.py:"),
+        ("raise type(OddText.Text('Odd'), (Exception,), {})", "Odd (handler.py:"),
+        ("raise NoName('n')", "an unknown type: n (handler.py:"),
+        (
+            "from warpline._host.text import NotJsonError as N; return type('M', (dict,), {'items': lambda self: bad(type('E', (N,), {'__str__': lambda self: bad(SystemExit)}))})(a=1)",
+            "E: its text cannot be read",
+        ),
         ("raise Mute", "Mute: its text cannot be read"),
         ("raise ValueError('\\ud800')", "ValueError: \ud800"),
         ("raise ValueError('x' * 100_000)", "… (cut)"),
@@ -112,6 +130,37 @@ def test_whatever_is_raised_is_a_failed_result(home: Home, kind: str, code: str,
 class Mute(Exception):
     def __str__(self):
         raise SystemExit
+
+class NoTraceback(Exception):
+    @property
+    def __traceback__(self):
+        raise ZeroDivisionError
+
+class NoClass(Exception):
+    @property
+    def __class__(self):
+        raise ZeroDivisionError
+
+class OddText(Exception):
+    class Text(str):
+        def __format__(self, spec):
+            raise ZeroDivisionError
+        def __str__(self):
+            raise ZeroDivisionError
+
+    def __str__(self):
+        return OddText.Text("odd")
+
+class Meta(type):
+    @property
+    def __name__(cls):
+        raise ZeroDivisionError
+
+class NoName(Exception, metaclass=Meta):
+    pass
+
+def bad(error):
+    raise error
 
 def recurse():
     recurse()
@@ -217,3 +266,44 @@ def test_handlers_run_side_by_side(home: Home) -> None:
     since = time.monotonic()
     assert warpline.run_advance().status == "complete"
     assert time.monotonic() - since < 3
+
+
+def test_a_limit_that_a_plugin_moved_ends_no_process(home: Home) -> None:
+    home.plugin(
+        "p",
+        """
+        import sys
+        def handler(*_):
+            sys.setrecursionlimit(10**6)
+            deep = []
+            for _ in range(200_000):
+                deep = [deep]
+            return deep
+        """,
+    )
+    ended = home.python(
+        """
+        import warpline
+        witness = {"granted": False, "reason": "manual-run"}
+        print(warpline.invoke_plugin("p", witness=witness).final_error)
+        """
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "nested deeper than 900 levels" in ended.stdout
+
+
+def test_nesting_below_the_limit_is_taken(home: Home) -> None:
+    assert (
+        invoke(
+            home,
+            f"def handler(*_):\n    return {{**{BASE}, 'extra': deep()}}\n"
+            + """
+def deep():
+    nested = 1
+    for _ in range(800):
+        nested = [nested]
+    return nested
+""",
+        ).result["status"]
+        == "success"
+    )

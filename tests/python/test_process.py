@@ -302,17 +302,22 @@ def test_children_that_multiprocessing_forks_inside_a_handler_work(home: Home) -
     assert ended.stdout == "[2, 4, 6]\n", ended.stderr
 
 
-def test_a_forked_child_that_returns_from_a_handler_is_ended(home: Home) -> None:
+@pytest.mark.parametrize(
+    "end",
+    ["return skill_ok('from the child')", "sys.exit(5)", "raise ValueError", "return object()"],
+)
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_a_forked_child_that_leaves_a_handler_is_ended(home: Home, kind: str, end: str) -> None:
     home.plugin(
         "p",
-        """
-        import os
+        f"""
+        import os, sys
         from warpline import skill_ok
-        def handler(*_):
+        {kind} handler(*_):
             child = os.fork()
             if child:
                 return skill_ok(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
-            return skill_ok("from the child")
+            {end}
         """,
     )
     ended = home.python(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
@@ -34,6 +35,7 @@ NATIVE = [
     "home_argument",
     "json_schema",
     "json_text",
+    "keep_for_ever",
     "read_text",
     "validate_json",
     "warpline_home",
@@ -46,6 +48,24 @@ def test_the_published_names_are_exactly_these() -> None:
     assert functions == FUNCTIONS
     assert all(hasattr(warpline, name) for name in warpline.__all__)
     assert sorted(warpline.__all__) == sorted(set(warpline.__all__))
+
+
+def test_the_guide_names_every_exception_and_every_hook() -> None:
+    guide = (ROOT / "docs" / "hosting-python.md").read_text()
+    for name, kind in vars(warpline).items():
+        if isinstance(kind, type) and issubclass(kind, warpline.WarplineError):
+            assert f"`{name}`" in guide
+            assert kind is warpline.WarplineError or f"| `{name}` | `{kind.code}` |" in guide
+    for call in (warpline.run_advance, warpline.invoke_plugin):
+        for name in inspect.signature(call).parameters:
+            assert not name.startswith("on_") or f"| `{name}` | `{call.__name__}` |" in guide
+
+
+def test_the_version_is_that_of_the_workspace() -> None:
+    [line] = [one for one in (ROOT / "Cargo.toml").read_text().splitlines() if "version = " in one][
+        :1
+    ]
+    assert f'version = "{warpline.__version__}"' == line
 
 
 def test_nothing_native_but_the_command_line_can_write_a_grant() -> None:

@@ -46,6 +46,20 @@ class _Environment(os._Environ[str]):
                 super().__delitem__(key)
 
 
+class _BinaryEnvironment(os._Environ[bytes]):
+    """The same variables under their bytes."""
+
+    def __setitem__(self, key: bytes, value: bytes) -> None:
+        with _lock:
+            if _allowed(name := os.fsdecode(key), lambda: _variable(name)):
+                super().__setitem__(key, value)
+
+    def __delitem__(self, key: bytes) -> None:
+        with _lock:
+            if _allowed(name := os.fsdecode(key), lambda: _variable(name)):
+                super().__delitem__(key)
+
+
 def watch_process() -> None:
     """Begins to watch the process, once."""
     global _watching
@@ -53,6 +67,8 @@ def watch_process() -> None:
         if not _watching:
             _watching = True
             os.environ.__class__ = _Environment
+            if os.supports_bytes_environ:
+                os.environb.__class__ = _BinaryEnvironment
             os.chdir = _chdir
             os.fchdir = _fchdir
 

@@ -47,16 +47,20 @@ class PythonHost:
         self._open: dict[int, _Call] = {}
 
     def dispatch(self) -> None:
-        """Fetches what the engine asks until it asks no more. For a thread of its own."""
+        """Fetches what the engine asks until it asks no more. For a thread of its own, which nothing
+        that goes wrong with one message may end: all later ones would wait for ever."""
         while True:
             message = self._engine.receive()
             if message is None:
                 return
             number, kind, text = message
-            if kind == "start":
-                self._start(number, text)
-            else:
-                self._abort(number, text)
+            try:
+                if kind == "start":
+                    self._start(number, text)
+                else:
+                    self._abort(number, text)
+            except BaseException as error:
+                self._warn(f"the host failed: {text_of_raised(error)}")
 
     def _start(self, number: int, request_json: str) -> None:
         call = _Call(number)
@@ -72,8 +76,11 @@ class PythonHost:
     def _abort(self, number: int, reason: str) -> None:
         with self._lock:
             call = self._open.pop(number, None)
-        if call is not None:
+        if call is None:
+            return
+        try:
             call.signal._abort(reason)
+        finally:
             if call.running is not None:
                 self._end(call.running)
 
@@ -137,7 +144,7 @@ class PythonHost:
             capabilities = mint(request["context"])
             result = handler(request["manifest"], request["args"], call.signal, capabilities)
             if inspect.isawaitable(result):
-                asyncio.run(self._finish(call, result))
+                asyncio.run(self._finish(call, result, request["plugin"]["directory"]))
             else:
                 self._answer(call, result)
 
@@ -157,7 +164,7 @@ class PythonHost:
 
         return capture
 
-    async def _finish(self, call: _Call, result: Awaitable[object]) -> None:
+    async def _finish(self, call: _Call, result: Awaitable[object], directory: str) -> None:
         """Awaits what an async handler returned; an abort cancels it where it awaits."""
         loop = asyncio.get_running_loop()
         loop.set_default_executor(DaemonExecutor(self._threads))
@@ -171,8 +178,14 @@ class PythonHost:
                 pass  # the loop is closed: there is nothing left to cancel
 
         call.signal._on_abort(cancel)
-        # Answered here: closing the loop may take longer than the handler's work.
-        self._answer(call, await result)
+        # Answered here: closing the loop may take longer than the handler's work, and an exception
+        # with code of its own can keep the loop from ending at all.
+        try:
+            value = await result
+        except BaseException as error:
+            self._fail(call, text_of_raised(error, directory))
+        else:
+            self._answer(call, value)
 
     def _take(self, call: _Call) -> bool:
         """Whether the engine still waits for this call; it is answered once."""
@@ -184,7 +197,8 @@ class PythonHost:
         try:
             text = json_of(result)
         except BaseException as error:
-            said = str(error) if isinstance(error, NotJsonError) else text_of_raised(error)
+            # Of that very type, or its text is the plugin's to make.
+            said = str(error) if type(error) is NotJsonError else text_of_raised(error)
             why = f"the handler's result has no JSON form: {said}"
             self._complete(call, "no_json", json_of(why))
         else:
@@ -199,10 +213,12 @@ class PythonHost:
     def _complete(
         self, call: _Call, outcome: Literal["value", "raised", "no_json"], json_text: str
     ) -> None:
-        if call.running is not None:
-            self._end(call.running)
-        if self._take(call):
-            self._engine.complete(call.number, outcome, json_text)
+        try:
+            if call.running is not None:
+                self._end(call.running)
+        finally:
+            if self._take(call):
+                self._engine.complete(call.number, outcome, json_text)
 
     def _end(self, running: PluginCall) -> None:
         if running.over:

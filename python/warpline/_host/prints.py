@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import sys
-from typing import Any, Iterable, TextIO
+from typing import Any, Callable, Iterable, TextIO
 
 from .plugin_call import current_call
 
@@ -37,20 +37,37 @@ class _Stream:
 
     def write(self, text: str) -> int:
         destination = self._destination()
+        if current_call() is None:
+            return destination.write(text)
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         _capture(text)
-        return destination.write(text)
+        _try_to(lambda: destination.write(text))
+        return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
         for line in lines:
             self.write(line)
 
     def flush(self) -> None:
-        self._destination().flush()
+        destination = self._destination()
+        if current_call() is None:
+            destination.flush()
+        else:
+            _try_to(lambda: destination.flush())
+
+    def close(self) -> None:
+        # The stream is everybody's: a plugin that is done with it cannot end it for the others.
+        self.flush()
+        if current_call() is None:
+            self._target.close()
 
     @property
     def buffer(self) -> Any:
-        binary = self._destination().buffer
-        return binary if current_call() is None else _Binary(binary, self._destination())
+        destination = self._destination()
+        if current_call() is None:
+            return destination.buffer
+        return _Binary(getattr(destination, "buffer", None), destination)
 
 
 class _Binary:
@@ -65,10 +82,27 @@ class _Binary:
         return getattr(self._target, name)
 
     def write(self, data: Any) -> int:
+        written = bytes(data)
+        text = self._decoder.decode(written)
+        _capture(text)
+        if self._target is None:
+            _try_to(lambda: self._text.write(text))
+            return len(written)
         # What was written as text before stays before.
-        self._text.flush()
-        _capture(self._decoder.decode(bytes(data)))
-        return int(self._target.write(data))
+        _try_to(lambda: self._text.flush())
+        _try_to(lambda: self._target.write(written))
+        return len(written)
+
+    def flush(self) -> None:
+        _try_to(lambda: (self._text if self._target is None else self._target).flush())
+
+
+def _try_to(write: Callable[[], object]) -> None:
+    """Where standard error leads nowhere, a print of a plugin is no failure of the plugin."""
+    try:
+        write()
+    except BaseException:  # whatever stands there as a stream
+        pass
 
 
 def _capture(text: object) -> None:

@@ -11,6 +11,10 @@ from typing import Iterator, Optional
 #: The longest JSON text of a value that a plugin hands over, in characters.
 JSON_LIMIT = 32 * 1024 * 1024
 
+#: The deepest nesting of lists and dictionaries in such a value. Where the interpreter would give up,
+#: or crash, depends on its version and on a limit that plugin code can move.
+DEPTH_LIMIT = 900
+
 #: The longest text of an error, in characters.
 ERROR_LIMIT = 16_384
 
@@ -38,7 +42,11 @@ def json_of(value: object) -> str:
     Only what JSON has is taken: a dictionary with text for keys, a list or tuple, text, a finite
     number that a double can hold, a boolean, None. Raises NotJsonError for anything else.
     """
-    _check(value)
+    return _json_of(value, plain=False)
+
+
+def _json_of(value: object, plain: bool) -> str:
+    _check(value, plain)
     try:
         text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     except RecursionError:
@@ -51,11 +59,10 @@ def json_of(value: object) -> str:
 def plain_json_of(value: object) -> str:
     """The JSON text of a value made of the plain types alone.
 
-    A subclass can show its reader one thing and say another when it is written. A side effect that a
-    manifest leaves out would be one that nobody is asked about.
+    A subclass can show its reader one thing and say another when it is written; so can a key that is
+    more than text. A side effect that a manifest leaves out would be one that nobody is asked about.
     """
-    _check(value, plain=True)
-    return json_of(value)
+    return _json_of(value, plain=True)
 
 
 def one_line(text: str) -> str:
@@ -63,7 +70,7 @@ def one_line(text: str) -> str:
     return UNSAFE.sub(lambda unsafe: f"\\u{{{ord(unsafe[0]):x}}}", text)
 
 
-def _check(root: object, plain: bool = False) -> None:
+def _check(root: object, plain: bool) -> None:
     """Looks at every part of a value, without recursion."""
     path: list[str] = []
     active: set[int] = set()
@@ -81,8 +88,9 @@ def _check(root: object, plain: bool = False) -> None:
         name, value = entry
         size += 2
         if plain and type(value) not in PLAIN:
-            kind = type(value).__name__
-            raise NotJsonError(f"{_place(path, name)} is of type {kind}, which is no plain value")
+            raise NotJsonError(
+                f"{_place(path, name)} is of type {_kind(value)}, which is no plain value"
+            )
         if value is None or value is True or value is False:
             continue
         if isinstance(value, str):
@@ -96,12 +104,13 @@ def _check(root: object, plain: bool = False) -> None:
         elif isinstance(value, (dict, list, tuple)):
             if id(value) in active:
                 raise NotJsonError(f"{_place(path, name)} contains itself")
+            if len(frames) > DEPTH_LIMIT:
+                raise NotJsonError(f"the value is nested deeper than {DEPTH_LIMIT} levels")
             if isinstance(value, dict):
                 for key in value:
-                    if not isinstance(key, str):
-                        kind = type(key).__name__
+                    if type(key) is not str and (plain or not isinstance(key, str)):
                         raise NotJsonError(
-                            f"{_place(path, name)} has a key that is {kind}, not text"
+                            f"{_place(path, name)} has a key that is {_kind(key)}, not text"
                         )
                     size += len(key)
                 members = iter([(f".{key}", member) for key, member in value.items()])
@@ -111,8 +120,9 @@ def _check(root: object, plain: bool = False) -> None:
             path.append(name)
             frames.append((id(value), members))
         else:
-            kind = type(value).__name__
-            raise NotJsonError(f"{_place(path, name)} is of type {kind}, which JSON does not have")
+            raise NotJsonError(
+                f"{_place(path, name)} is of type {_kind(value)}, which JSON does not have"
+            )
         if size > JSON_LIMIT:
             raise NotJsonError(f"the value is longer than {JSON_LIMIT} characters as JSON")
 
@@ -125,24 +135,37 @@ def _place(path: list[str], name: str) -> str:
 
 
 def text_of_raised(error: BaseException, directory: Optional[str] = None) -> str:
-    """What an operator reads of an error: its type, its text, and where in the plugin it arose."""
-    text = f"{_name(error)}: {_message(error)}".rstrip(": ")
-    where = _where(error.__traceback__, directory) if directory else None
-    if len(text) > ERROR_LIMIT:
-        text = f"{text[:ERROR_LIMIT]}… (cut)"
-    return f"{text} ({where})" if where and not isinstance(error, SyntaxError) else text
+    """What an operator reads of an error: its type, its text, and where in the plugin it arose.
 
-
-def _name(error: BaseException) -> str:
+    None of the error's own code is trusted: it runs where its text is made, and nowhere else.
+    """
     try:
-        return str(type(error).__name__)
+        text = f"{_kind(error)}: {_message(error)}".rstrip(": ")
+        if len(text) > ERROR_LIMIT:
+            text = f"{text[:ERROR_LIMIT]}… (cut)"
+        if directory is None or issubclass(type(error), SyntaxError):
+            return text
+        where = _where(_TRACEBACK.__get__(error), directory)
+        return f"{text} ({where})" if where else text
+    except BaseException:  # no memory, or no stack
+        return "an error that cannot be described"
+
+
+#: Reads a traceback where a class has a property of that name.
+_TRACEBACK = vars(BaseException)["__traceback__"]
+
+
+def _kind(value: object) -> str:
+    try:
+        # The name of a class can be of a class of its own.
+        return str.__str__(type(value).__name__)
     except BaseException:  # a metaclass can do anything
-        return "an error"
+        return "an unknown type"
 
 
 def _message(error: BaseException) -> str:
     try:
-        return str(str(error))
+        return str.__str__(str(error))
     except BaseException:  # the error's own code
         return "its text cannot be read"
 

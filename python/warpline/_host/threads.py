@@ -12,7 +12,7 @@ import sys
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from typing import Any, Callable, Optional
+from typing import Any, Callable, NoReturn, Optional
 
 #: Seconds that an idle thread waits for more work.
 IDLE_SECONDS = 10.0
@@ -47,14 +47,12 @@ class DaemonThreads:
             work = self._next(inbox)
             if work is None:
                 return
-            work()
-            del work
-            if os.getpid() != self._pid:
-                # Plugin code forked and let the child return: it has nobody to answer to.
-                sys.__stderr__ and sys.__stderr__.write(
-                    "warpline: a forked child returned from plugin code; it was ended\n"
-                )
-                os._exit(1)
+            try:
+                work()
+                del work
+            finally:
+                if os.getpid() != self._pid:
+                    _end_forked_child()
             with self._lock:
                 self._idle.append(inbox)
 
@@ -69,6 +67,18 @@ class DaemonThreads:
                 return None
         # Taken off the list a moment ago: work is on its way.
         return inbox.get()
+
+
+def _end_forked_child() -> NoReturn:
+    """Plugin code forked and let the child return, or raise: it has nobody to answer to."""
+    try:
+        if sys.__stderr__ is not None:
+            sys.__stderr__.write(
+                "warpline: a forked child returned from plugin code; it was ended\n"
+            )
+            sys.__stderr__.flush()
+    finally:
+        os._exit(1)
 
 
 class DaemonExecutor(ThreadPoolExecutor):

@@ -1,0 +1,54 @@
+//! How a command ends although plugin code keeps the interpreter's lock, and Python hears nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::operation::Operation;
+
+/// How long Python may take to receive the exit code of a command.
+const LEAVE_AFTER: Duration = Duration::from_secs(5);
+
+/// A task that ends with its owner.
+pub(crate) struct AbortOnDrop(JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Cancels at a signal that asks the process to end, until it is dropped. What Python has installed
+/// for these signals is called as before.
+pub(crate) fn cancel_on_signal(cancel: CancellationToken) -> AbortOnDrop {
+    AbortOnDrop(tokio::spawn(async move {
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else {
+            return;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+        cancel.cancel();
+    }))
+}
+
+/// Ends the process where Python does not: a plugin that never lets go of the interpreter's lock would
+/// keep a command for ever that is over and on record.
+pub(crate) fn leave_unless_received(operation: Arc<Operation>, code: i32) {
+    let watch = move || {
+        std::thread::sleep(LEAVE_AFTER);
+        if !operation.is_received() {
+            // SAFETY: `_exit` takes no pointer and runs no code of this process. All files of the
+            // home are written, and handlers of `atexit` could not run without the lock.
+            unsafe { libc::_exit(code) }
+        }
+    };
+    // Without a thread to watch, the command ends when the plugin lets it.
+    let _watching = std::thread::Builder::new().name("warpline-leave".into()).spawn(watch);
+}
