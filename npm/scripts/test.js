@@ -15,7 +15,9 @@ const files = readdirSync(`${directory}/test`)
 
 for (const node of nodes) {
   const given = process.argv.slice(2)
-  const { status } = spawnSync(node, ['--test', ...(given.length > 0 ? given : files)], {
+  // Most of the time a test waits for a process: two files at once suit even a small machine.
+  const options = ['--test', '--test-concurrency=2']
+  const { status } = spawnSync(node, [...options, ...(given.length > 0 ? given : files)], {
     cwd: directory,
     stdio: 'inherit',
   })

@@ -234,27 +234,32 @@ def test_a_plugin_that_keeps_the_interpreter_does_not_keep_a_command(home: Home)
     assert home.state()["plugin_runs"]["keeps"]["status"] == "failed"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_is_heard_while_a_plugin_keeps_the_interpreter(
-    home: Home, number: signal.Signals
-) -> None:
-    home.plugin("keeps", KEEPS, timeout_ms=60_000)
-    child = subprocess.Popen(
-        [sys.executable, "-m", "warpline", "advance", "--json"],
-        env=home.environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert child.stderr is not None
-    while "started" not in (line := child.stderr.readline()):
-        assert line
-    time.sleep(0.3)
-    child.send_signal(number)
-    out, _ = child.communicate(timeout=20)
-    assert child.returncode == 130
-    assert json.loads(out)["status"] == "interrupted"
-    assert home.json(f"runs/{home.state()['last_run_id']}.json")["status"] == "interrupted"
+def test_a_signal_is_heard_while_a_plugin_keeps_the_interpreter(tmp_path: Path) -> None:
+    # All three at once: each command takes five seconds to give the plugin up.
+    commands = []
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        (tmp_path / number.name).mkdir()
+        home = Home(tmp_path / number.name)
+        home.plugin("keeps", KEEPS, timeout_ms=60_000)
+        child = subprocess.Popen(
+            [sys.executable, "-m", "warpline", "advance", "--json"],
+            env={**home.environment(), "WARPLINE_HOME": str(home.path)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        commands.append((home, child, number))
+    for _, child, number in commands:
+        assert child.stderr is not None
+        while "started" not in (line := child.stderr.readline()):
+            assert line
+        time.sleep(0.3)
+        child.send_signal(number)
+    for home, child, number in commands:
+        out, _ = child.communicate(timeout=20)
+        assert child.returncode == 130, number
+        assert json.loads(out)["status"] == "interrupted"
+        assert home.json(f"runs/{home.state()['last_run_id']}.json")["status"] == "interrupted"
 
 
 def test_an_early_interrupt_ends_a_command_without_a_traceback(home: Home) -> None:
