@@ -10,7 +10,6 @@ use std::time::Duration;
 use napi::bindgen_prelude::{Function, PromiseRaw};
 use napi::{Env, Result};
 use napi_derive::napi;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use warpline_core::cli::{self, Io, Package};
 use warpline_core::engine::{
@@ -30,21 +29,6 @@ pub struct NativeEngine {
     host: Arc<NodeHost>,
     operations: Arc<Operations>,
     command_received: Arc<AtomicBool>,
-}
-
-/// Cancels at the first signal that asks the process to end. JavaScript listens as well, but cannot
-/// hear anything while a plugin keeps its thread.
-async fn cancel_on_signal(cancel: CancellationToken) {
-    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else {
-        return;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-        _ = hangup.recv() => {}
-    }
-    cancel.cancel();
 }
 
 /// A task that ends with its owner.
@@ -263,7 +247,7 @@ impl NativeEngine {
         let received = self.command_received.clone();
         spawn(env, begun, async move {
             let io = Io::process(package);
-            let _interrupts = AbortOnDrop(tokio::spawn(cancel_on_signal(cancel.clone())));
+            let _interrupts = AbortOnDrop(tokio::spawn(cli::cancel_on_signal(cancel.clone())));
             let code = cli::run(&arguments, environment, engine, number, cancel, &io).await;
             leave_unless(received, code);
             Ok(f64::from(code).into())

@@ -1,8 +1,5 @@
 //! JSON text in, JSON text out, and errors as JSON text.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
 use napi::{Error, Result, Status};
 use warpline_core::home::Environment;
 use warpline_core::json::{JsString, Map, Value, parse};
@@ -25,16 +22,7 @@ pub(crate) fn string(value: &Value) -> JsString {
 
 /// Reads `{vars, cwd}`.
 pub(crate) fn environment(json: &str) -> Result<Environment> {
-    let read = value(json)?;
-    let text = |value: &Value| value.as_string().map(JsString::to_text);
-    let vars = read.get("vars").and_then(Value::as_object);
-    let vars: BTreeMap<String, String> = vars
-        .into_iter()
-        .flat_map(Map::iter)
-        .filter_map(|(name, value)| Some((name.to_text(), text(value)?)))
-        .collect();
-    let cwd = read.get("cwd").and_then(text).unwrap_or_default();
-    Ok(Environment { vars, cwd: PathBuf::from(cwd) })
+    Environment::from_value(&value(json)?).map_err(|refusal| error(&refusal))
 }
 
 /// An error of the engine; the message is JSON `{code, message, hint}`.

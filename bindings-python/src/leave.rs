@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use warpline_core::cli;
 
 use crate::operation::Operation;
 
@@ -21,21 +21,9 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// Cancels at a signal that asks the process to end, until it is dropped. What Python has installed
-/// for these signals is called as before.
+/// Cancels at a signal that asks the process to end, until it is dropped.
 pub(crate) fn cancel_on_signal(cancel: CancellationToken) -> AbortOnDrop {
-    AbortOnDrop(tokio::spawn(async move {
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-        let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else {
-            return;
-        };
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
-        }
-        cancel.cancel();
-    }))
+    AbortOnDrop(tokio::spawn(cli::cancel_on_signal(cancel)))
 }
 
 /// Ends the process where Python does not: a plugin that never lets go of the interpreter's lock would

@@ -16,6 +16,7 @@ mod invoke;
 mod names;
 pub mod plan;
 mod revoke;
+mod signals;
 pub mod text;
 pub mod usage;
 pub mod writer;
@@ -33,6 +34,7 @@ use context::Context;
 use fleet::{EngineFleet, Fleet};
 
 pub use context::{Io, Package, Refused};
+pub use signals::cancel_on_signal;
 
 /// Runs one command and returns the exit code of the process.
 ///

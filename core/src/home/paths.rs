@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::json::{JsString, Map, Value};
 
 /// The name of a home below the directory it belongs to.
 const HOME_NAME: &str = ".warpline";
@@ -34,6 +35,24 @@ impl Environment {
             .collect();
         let cwd = std::env::current_dir().map_err(Error::file("read", Path::new(".")))?;
         Ok(Self { vars, cwd })
+    }
+
+    /// The environment that a host hands over: `{vars: {name: text}, cwd}`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] where there is no working directory to count from.
+    pub fn from_value(value: &Value) -> Result<Self> {
+        let text = |value: &Value| value.as_string().map(JsString::to_text);
+        let vars = value.get("vars").and_then(Value::as_object).into_iter().flat_map(Map::iter);
+        let vars = vars.filter_map(|(name, value)| Some((name.to_text(), text(value)?))).collect();
+        match value.get("cwd").and_then(text).filter(|cwd| !cwd.is_empty()) {
+            Some(cwd) => Ok(Self { vars, cwd: PathBuf::from(cwd) }),
+            None => {
+                let expected = "`{vars, cwd}` with a working directory".to_owned();
+                Err(Error::Option { option: "environment", expected })
+            }
+        }
     }
 
     /// The variable of this exact name; empty is set.
@@ -148,6 +167,18 @@ mod tests {
     fn environment(cwd: &Path, home: Option<&str>) -> Environment {
         let vars = home.map(|home| ("WARPLINE_HOME".to_owned(), home.to_owned()));
         Environment { vars: vars.into_iter().collect(), cwd: cwd.to_owned() }
+    }
+
+    #[test]
+    fn a_host_hands_over_texts_and_a_directory_to_count_from() {
+        let read = |text: &str| Environment::from_value(&crate::json::parse(text).expect("JSON"));
+        let given = read(r#"{"vars":{"A":"1","B":7,"__proto__":"x"},"cwd":"/w"}"#).expect("whole");
+        assert_eq!((given.var("A"), given.var("B")), (Some("1"), None));
+        assert_eq!((given.var("__proto__"), given.var("toString")), (Some("x"), None));
+        assert_eq!(given.cwd, Path::new("/w"));
+        for lacking in ["null", r#"{"vars":{}}"#, r#"{"cwd":""}"#, r#"{"cwd":7}"#] {
+            assert!(read(lacking).is_err(), "{lacking}");
+        }
     }
 
     #[test]
