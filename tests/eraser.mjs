@@ -1,6 +1,7 @@
 // The eraser and the reader of literal manifests, as commands: built from the sources that are here.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { account, root, run } from './support.mjs'
 
@@ -24,9 +25,30 @@ export function erase(source) {
   return { code, text: stdout }
 }
 
+/** Erases the types of several modules: of each the text, or {code} of the refusal. */
+export function eraseAll(sources) {
+  const { status, stdout, stderr } = call(JSON.stringify(sources), 'many')
+  assert.equal(status, 0, stderr)
+  return JSON.parse(stdout)
+}
+
 /** The JSON text of the literal manifest in a module: {bare: value}, {parsed: value} or null. */
 export function literal(source) {
   const { status, stdout, stderr } = call(source, 'literal')
   assert.equal(status, 0, stderr)
   return stdout
+}
+
+/** Installs a package `warpline` in a directory whose schema's `parse` gives back its argument, as {parsed}. */
+export function installSchema(home) {
+  const directory = join(home, 'node_modules', 'warpline')
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(
+    join(directory, 'package.json'),
+    '{"name":"warpline","type":"module","exports":{"./schemas/plugin-manifest":"./schema.js"}}',
+  )
+  writeFileSync(
+    join(directory, 'schema.js'),
+    'export const PluginManifestSchema = { parse: (value) => ({ parsed: value }) }',
+  )
 }

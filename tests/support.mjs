@@ -1,11 +1,12 @@
 // What the scripts under tests/ share: where things lie, and how a command is run and shown.
 import { spawnSync } from 'node:child_process'
+import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 export const npmDir = join(root, 'npm')
-export const bin = join(npmDir, 'bin', 'warpline.mjs')
+export const bin = join(npmDir, 'bin', 'warpline.cjs')
 
 /** The interpreter that `make` installs the test tools for. */
 export const python = join(root, '.venv', 'bin', 'python')
@@ -24,6 +25,19 @@ export const hosts = {
     extra: { PYTHONPATH: join(root, 'python'), PYTHONDONTWRITEBYTECODE: '1' },
     plugins: join(root, 'python', 'warpline', 'examples'),
   },
+}
+
+/** The examples that build on each other, which the demo runs. */
+export const fleet = ['anomaly-watch', 'daily-digest', 'host-metrics', 'incident-note']
+
+/** Copies some of the plugins of a folder into a home. */
+export async function installPlugins(from, home, names) {
+  for (const name of names) {
+    await cp(join(from, name), join(home, 'plugins', name), {
+      recursive: true,
+      filter: (path) => !path.endsWith('__pycache__'),
+    })
+  }
 }
 
 /** The one that runs this, and the newer one that npm installed. */

@@ -1,26 +1,36 @@
 //! The engine of one JavaScript thread, and the operations that are open on it.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::future::Future;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use napi::bindgen_prelude::{Function, PromiseRaw};
+use napi::bindgen_prelude::{Function, PromiseRaw, within_runtime_if_available};
 use napi::{Env, Result};
 use napi_derive::napi;
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use warpline_core::cli::{self, Io, Package};
 use warpline_core::engine::{
-    AdvanceOptions, Engine, HostFailure, InvokeOptions, LoadReport, Witness,
+    AdvanceOptions, Engine, InvokeOptions, Moment, Witness, WorkerCommand,
 };
 use warpline_core::error::Error;
 use warpline_core::home::Environment;
-use warpline_core::json::{JsString, Map, Value};
+use warpline_core::json::{JsString, Value};
 
-use crate::host::{Message, NodeHost};
-use crate::text::{environment, error, object, string, value};
+use crate::drive::{self, Task};
+use crate::host::{Message, NodeHost, StartMessage, completion, number};
+use crate::leave;
+use crate::prints::NativePrints;
+use crate::report::report_value;
+use crate::text::{environment, error, kept_environment, string, value};
+use crate::variables;
+
+/// How long the JSON text of an answer may be that is dealt with on the JavaScript thread, in bytes.
+const SHORT: usize = 64 * 1024;
 
 /// The engine of one JavaScript thread.
 #[napi]
@@ -29,33 +39,16 @@ pub struct NativeEngine {
     host: Arc<NodeHost>,
     operations: Arc<Operations>,
     command_received: Arc<AtomicBool>,
+    runtime: Handle,
+    prepared: Mutex<Prepared>,
 }
 
-/// A task that ends with its owner.
-struct AbortOnDrop(tokio::task::JoinHandle<()>);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-/// How long JavaScript may take to receive the exit code of a command.
-const LEAVE_AFTER: Duration = Duration::from_secs(5);
-
-/// Ends the process where JavaScript does not: a plugin that never gives the thread back would keep
-/// a command for ever that is over and on record.
-fn leave_unless(received: Arc<AtomicBool>, code: i32) {
-    let watch = move || {
-        std::thread::sleep(LEAVE_AFTER);
-        if !received.load(Ordering::Acquire) {
-            // SAFETY: `_exit` takes no pointer and runs no code of this process. All files of the
-            // home are written, and handlers of `exit` could not run on the thread that is kept.
-            unsafe { libc::_exit(code) }
-        }
-    };
-    // Without a thread to watch, the command ends when the plugin lets it.
-    let _watching = std::thread::Builder::new().name("warpline-leave".into()).spawn(watch);
+/// Invocations that JavaScript has called for and not begun.
+#[derive(Default)]
+struct Prepared {
+    /// What those share that were called for last.
+    moment: Option<(Arc<Environment>, Arc<Moment>)>,
+    work: Vec<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
 /// What can still be cancelled.
@@ -79,6 +72,8 @@ struct Operation {
     host: Arc<NodeHost>,
     operations: Arc<Operations>,
     cancel: CancellationToken,
+    /// What is said of its end, where that is more than that it has come.
+    outcome: Option<String>,
 }
 
 impl Operation {
@@ -86,57 +81,75 @@ impl Operation {
     fn parts(&self) -> (Arc<Engine>, u64, CancellationToken) {
         (self.engine.clone(), self.number, self.cancel.clone())
     }
+
+    /// Ends it with a notice of its own.
+    fn end(mut self, outcome: String) {
+        self.outcome = Some(outcome);
+    }
 }
 
 impl Drop for Operation {
     fn drop(&mut self) {
         self.operations.with(|open| open.remove(&self.number));
-        self.host.ended(self.number);
+        self.host.ended(self.number, self.outcome.take());
     }
 }
 
 #[napi]
 impl NativeEngine {
-    /// Takes the callbacks of the host; none of them may throw.
+    /// Takes the callbacks of the host, none of which may throw, and what to start a worker with: the
+    /// program, and what it is given.
     #[napi(constructor, catch_unwind)]
     pub fn new(
         env: &Env,
-        start: Function<'_, Message, ()>,
+        start: Function<'_, StartMessage, ()>,
         abort: Function<'_, Message, ()>,
         notify: Function<'_, Message, ()>,
+        program: String,
+        arguments: Vec<String>,
     ) -> Result<Self> {
-        let host = Arc::new(NodeHost::new(&start, &abort, &notify)?);
+        let arguments = arguments.into_iter().map(OsString::from).collect();
+        let worker = WorkerCommand { program: program.into(), arguments };
+        let host = Arc::new(NodeHost::new(&start, &abort, &notify, worker)?);
         let operations = Arc::new(Operations::default());
-        // Otherwise the engine would go on retrying and writing files after its worker ended.
-        env.add_env_cleanup_hook(operations.thread.clone(), |thread| thread.cancel())?;
         let command_received = Arc::default();
-        Ok(Self { engine: Engine::new(host.clone()), host, operations, command_received })
+        let engine = Engine::new(host.clone());
+        // Otherwise the engine would go on retrying and writing files after its worker ended. Recorded
+        // here, as the threads of the engine are stopped with the last thread that has one.
+        let ending = (operations.thread.clone(), Arc::downgrade(&engine));
+        env.add_env_cleanup_hook(ending, |(thread, engine)| {
+            thread.cancel();
+            leave::record_end_of(&engine);
+        })?;
+        leave::record_at_exit(&engine);
+        let runtime = within_runtime_if_available(Handle::current);
+        let prepared = Mutex::default();
+        Ok(Self { engine, host, operations, command_received, runtime, prepared })
     }
 
     /// Answers a started call with JSON: a value, the text of what was `threw`n, or the text that
     /// says why what was returned has `noJson`.
     #[napi(catch_unwind)]
-    pub fn complete(&self, call: f64, outcome: String, json: String) {
-        let completion = match (outcome.as_str(), value(&json)) {
-            ("value", Ok(value)) => Ok(value),
-            ("threw", Ok(text)) => Err(HostFailure::Threw(string(&text))),
-            (_, Ok(text)) => Err(HostFailure::NoJson(string(&text))),
-            (_, Err(fault)) => Err(HostFailure::NoJson(fault.reason.to_string().into())),
-        };
-        self.engine.complete(number(call), completion);
+    pub fn complete(&self, env: &Env, call: f64, outcome: String, json: String) {
+        // To read, check and write a long one takes its time.
+        let is_long = json.len() > SHORT;
+        // Read on the thread that waits for it.
+        let complete =
+            || self.engine.complete_with(number(call), move || completion(&outcome, &json));
+        if is_long { complete() } else { drive::here(env, complete) }
     }
 
     /// Asks whether plugin code may run for a call, right before it does. No means that nobody waits
     /// any more.
     #[napi(catch_unwind)]
-    pub fn begin(&self, call: f64) -> bool {
-        self.engine.begin(number(call))
+    pub fn begin(&self, env: &Env, call: f64) -> bool {
+        drive::here(env, || self.engine.begin(number(call)))
     }
 
-    /// Hands over what plugin code printed.
+    /// Where the prints of an invocation go; `null` once it is over.
     #[napi(catch_unwind)]
-    pub fn print(&self, invocation: f64, text: String) {
-        self.engine.print(number(invocation), &text.into());
+    pub fn prints(&self, invocation: f64) -> Option<NativePrints> {
+        self.engine.prints(number(invocation)).map(NativePrints::from)
     }
 
     /// Interrupts an operation.
@@ -162,10 +175,11 @@ impl NativeEngine {
         env: &'env Env,
         operation: f64,
         aborted: bool,
+        hears: bool,
         environment_json: String,
         options_json: String,
     ) -> Result<PromiseRaw<'env, String>> {
-        let begun = self.open(operation, aborted);
+        let begun = self.open(operation, aborted, hears);
         let environment = environment(&environment_json)?;
         let options = value(&options_json)?;
         let options = AdvanceOptions::from_value(&options).map_err(|refusal| error(&refusal))?;
@@ -176,30 +190,68 @@ impl NativeEngine {
         })
     }
 
-    /// Runs one plugin: `{plugin, args, options, witness}`.
-    #[napi(catch_unwind, ts_return_type = "Promise<string>")]
-    pub fn invoke<'env>(
+    /// Calls for one run of a plugin: `{plugin, args, options, witness, now?}`. The notice of its end has the
+    /// `result`, or an `error`. Nothing is looked at before [`NativeEngine::begin_prepared`].
+    ///
+    /// Where `is_live`, `environment` is the working directory alone, and the variables are those of this
+    /// process; `false` says that JavaScript has to say what they are.
+    #[napi(catch_unwind)]
+    pub fn prepare(
         &self,
-        env: &'env Env,
         operation: f64,
         aborted: bool,
-        environment_json: String,
+        hears: bool,
+        environment: String,
+        is_live: bool,
         request_json: String,
-    ) -> Result<PromiseRaw<'env, String>> {
-        let begun = self.open(operation, aborted);
-        let environment = environment(&environment_json)?;
+    ) -> Result<bool> {
+        let environment = if is_live {
+            let Some(environment) = variables::environment(&environment) else { return Ok(false) };
+            environment
+        } else {
+            kept_environment(&environment)?
+        };
+        let begun = self.open(operation, aborted, hears);
         let request = value(&request_json)?;
         let member = |key: &str| request.get(key).cloned().unwrap_or_default();
         let plugin = string(&member("plugin"));
-        let options = InvokeOptions::from_value(&member("args"), &member("options"));
+        let options = InvokeOptions::from_value(&member("args"), &member("options"))
+            .and_then(|options| options.standing_at(request.get("now")));
         let options = options.map_err(|refusal| error(&refusal))?;
         let witness = Witness::from_value(&member("witness")).map_err(|refusal| error(&refusal))?;
         let (engine, number, cancel) = begun.parts();
-        spawn(env, begun, async move {
-            let outcome =
-                engine.invoke(&environment, &plugin, &options, &witness, number, &cancel).await?;
-            Ok(outcome.to_value())
-        })
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        let moment = match &prepared.moment {
+            Some((same, moment)) if Arc::ptr_eq(same, &environment) => moment.clone(),
+            _ => {
+                let moment = Moment::new(environment.clone());
+                prepared.moment = Some((environment, moment.clone()));
+                moment
+            }
+        };
+        prepared.work.push(Box::pin(async move {
+            let invoked = engine.invoke_at(&moment, &plugin, &options, &witness, number, &cancel);
+            let outcome = match invoked.await {
+                Ok(outcome) => ended("result", &outcome.to_value().to_compact()),
+                Err(refusal) => ended("error", &error(&refusal).reason),
+            };
+            begun.end(outcome);
+        }));
+        Ok(true)
+    }
+
+    /// Begins what was called for.
+    #[napi(catch_unwind)]
+    pub fn begin_prepared(&self, env: &Env) {
+        let prepared = {
+            let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *prepared)
+        };
+        drive::here(env, || {
+            for work in prepared.work {
+                Task::begin(&self.runtime, work);
+            }
+        });
     }
 
     /// Loads the manifests of a root: `{pluginsDir}`.
@@ -209,10 +261,11 @@ impl NativeEngine {
         env: &'env Env,
         operation: f64,
         aborted: bool,
+        hears: bool,
         environment_json: String,
         options_json: String,
     ) -> Result<PromiseRaw<'env, String>> {
-        let begun = self.open(operation, aborted);
+        let begun = self.open(operation, aborted, hears);
         let environment = environment(&environment_json)?;
         let options = value(&options_json)?;
         let options = AdvanceOptions::from_value(&options).map_err(|refusal| error(&refusal))?;
@@ -223,33 +276,37 @@ impl NativeEngine {
                 Err(Error::EmptyPluginRoot) => PathBuf::new(),
                 Err(refusal) => return Err(refusal),
             };
-            Ok(report_value(engine.load_manifests(&root, number).await))
+            let loading = engine.load_manifests(&root, &environment, options.isolation, number);
+            Ok(report_value(loading.await))
         })
     }
 
-    /// Runs the command line: `{arguments, package, seed}`. JSON: the exit code.
+    /// Runs the command line: `{arguments, package, seed}`. JSON: the exit code. Standard output is the
+    /// command's own from here on, and the exit code of the process is too.
     #[napi(catch_unwind, ts_return_type = "Promise<string>")]
     pub fn command<'env>(
         &self,
         env: &'env Env,
         operation: f64,
         aborted: bool,
+        hears: bool,
         environment_json: String,
         request_json: String,
     ) -> Result<PromiseRaw<'env, String>> {
-        let begun = self.open(operation, aborted);
+        let begun = self.open(operation, aborted, hears);
         let environment = environment(&environment_json)?;
         let request = value(&request_json)?;
         let path = |key: &str| Some(PathBuf::from(request.get(key)?.as_string()?.to_text()));
         let package = Package { directory: path("package"), seed: path("seed") };
+        let io = Io::process(package).map_err(|refusal| error(&refusal))?;
+        leave::command_begins();
         let arguments = arguments(&request);
         let (engine, number, cancel) = begun.parts();
         let received = self.command_received.clone();
         spawn(env, begun, async move {
-            let io = Io::process(package);
-            let _interrupts = AbortOnDrop(tokio::spawn(cli::cancel_on_signal(cancel.clone())));
+            let _interrupts = leave::cancel_on_signal(cancel.clone());
             let code = cli::run(&arguments, environment, engine, number, cancel, &io).await;
-            leave_unless(received, code);
+            leave::leave_unless(received, code);
             Ok(f64::from(code).into())
         })
     }
@@ -260,9 +317,25 @@ impl NativeEngine {
         self.command_received.store(true, Ordering::Release);
     }
 
-    /// Opens an operation; `aborted` says that its caller's signal has fired already.
-    fn open(&self, operation: f64, aborted: bool) -> Operation {
+    /// Says that the process ends now, with this exit code, whatever plugin code does meanwhile.
+    #[napi(catch_unwind)]
+    pub fn command_over(&self, code: i32) {
+        leave::command_over(code);
+    }
+
+    /// Puts back the handlers of signals that a command began with.
+    #[napi(catch_unwind)]
+    pub fn restore_handlers(&self) {
+        leave::restore_handlers();
+    }
+
+    /// Opens an operation; `aborted` says that its caller's signal has fired already, `hears` that its
+    /// caller wants to be told of progress.
+    fn open(&self, operation: f64, aborted: bool, hears: bool) -> Operation {
         let number = number(operation);
+        if hears {
+            self.host.tell_progress(number);
+        }
         let cancel = self.operations.thread.child_token();
         if aborted {
             cancel.cancel();
@@ -274,8 +347,14 @@ impl NativeEngine {
             host: self.host.clone(),
             operations: self.operations.clone(),
             cancel,
+            outcome: None,
         }
     }
+}
+
+/// The notice that an operation has ended so.
+fn ended(what: &str, json: &str) -> String {
+    format!(r#"{{"kind":"ended","{what}":{json}}}"#)
 }
 
 /// The home that `--home` among these arguments (a JSON array) names, absolute, for plugin code.
@@ -284,6 +363,19 @@ pub fn home_argument(environment_json: String, request_json: String) -> Result<O
     let Environment { cwd, .. } = environment(&environment_json)?;
     let home = cli::home_argument(&arguments(&value(&request_json)?), &cwd);
     Ok(home.map(|home| home.to_string_lossy().into_owned()))
+}
+
+/// Runs a command that is over with a text, without an engine: its exit code, or `null` where the
+/// command needs one. No plugin code may have run in this process.
+#[napi(catch_unwind)]
+pub fn run_alone(arguments: Vec<String>) -> Option<i32> {
+    cli::run_alone(&arguments, &Environment::current().ok()?)
+}
+
+/// Makes room on standard error for a print that comes next, and that ends in a newline or does not.
+#[napi(catch_unwind)]
+pub fn before_print(ends_line: bool) {
+    cli::progress::before_print(ends_line);
 }
 
 fn arguments(request: &Value) -> Vec<String> {
@@ -302,34 +394,4 @@ fn spawn(
         drop(begun);
         outcome.map(|value| value.to_compact()).map_err(|refusal| error(&refusal))
     })
-}
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // counters, made as integers
-fn number(counter: f64) -> u64 {
-    counter as u64
-}
-
-fn report_value(report: LoadReport) -> Value {
-    let manifests: Vec<Value> = report
-        .roster
-        .plugins
-        .iter()
-        .map(|(name, plugin)| Value::from(vec![name.into(), plugin.manifest.to_value()]))
-        .collect();
-    let failures: Vec<Value> = report
-        .roster
-        .failures
-        .iter()
-        .map(|(plugin, text)| object([("plugin", plugin.into()), ("error", text.as_str().into())]))
-        .collect();
-    let mut loaded = Map::new();
-    loaded.insert("manifests", manifests);
-    loaded.insert("failures", failures);
-    let warnings: Vec<&str> = report.roster.warnings.iter().map(String::as_str).collect();
-    loaded.insert("warnings", warnings);
-    if let Some((path, code)) = report.root_error {
-        let path = path.to_string_lossy().into_owned();
-        loaded.insert("root_error", object([("path", path.into()), ("code", code.into())]));
-    }
-    loaded.into()
 }

@@ -69,7 +69,7 @@ pub fn append_event<'env>(
     let environment = environment(&environment_json)?;
     let event = BoardEvent::parse(&value(&event_json)?).map_err(|issues| issues_error(&issues))?;
     env.spawn_future(blocking(move || {
-        let mut paths = home::Paths::new(home::warpline_home(&environment));
+        let mut paths = home::Paths::new(home::warpline_home(&environment)?);
         if let Some(path) = events_path {
             paths.events = home::resolve(&environment.cwd, &PathBuf::from(path));
         }

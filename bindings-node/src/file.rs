@@ -7,12 +7,13 @@ use napi::{Env, Result};
 use napi_derive::napi;
 use warpline_core::home;
 
-use crate::text::{blocking, environment};
+use crate::text::{blocking, environment, error};
 
 /// The home that this environment (`{vars, cwd}`) leads to.
 #[napi(catch_unwind)]
 pub fn warpline_home(environment_json: String) -> Result<String> {
     let home = home::warpline_home(&environment(&environment_json)?);
+    let home = home.map_err(|refusal| error(&refusal))?;
     Ok(home.to_string_lossy().into_owned())
 }
 

@@ -9,11 +9,18 @@
 // Under test the macro registers nothing with Node, so that nothing seems to be used.
 #![cfg_attr(test, allow(dead_code))]
 
+mod drive;
 mod engine;
 mod erase;
 mod event;
 mod file;
 mod host;
+mod leave;
+mod prints;
+mod report;
 mod schema;
 mod text;
 mod tier;
+mod variables;
+mod version;
+mod worker;

@@ -2,10 +2,12 @@
 
 use napi::{Error, Result, Status};
 use napi_derive::napi;
-use warpline_core::json::Value;
+use warpline_core::home::written_forms;
+use warpline_core::json::{JsString, Value};
+use warpline_core::schema::redact::redact_text;
 use warpline_core::schema::{Issue, PathPart, json_schema, validate_by_name};
 
-use crate::text::{object, value};
+use crate::text::{object, string, value};
 
 /// Validates JSON text: `{"value": normalised}` or `{"issues": [{path, message}]}`.
 #[napi(catch_unwind)]
@@ -26,6 +28,15 @@ pub fn json_schema(schema: String) -> Result<String> {
     json_schema::for_name(&schema)
         .map(|document| document.to_compact())
         .ok_or_else(|| unknown(&schema))
+}
+
+/// A text without the values of `secrets`, a JSON array of strings, in whichever form they are written.
+#[napi(catch_unwind)]
+pub fn redact(text_json: String, secrets_json: String) -> Result<String> {
+    let secrets = value(&secrets_json)?;
+    let secrets = secrets.as_array().unwrap_or_default().iter().map(string);
+    let secrets: Vec<JsString> = secrets.flat_map(|secret| written_forms(&secret)).collect();
+    Ok(redact_text(&string(&value(&text_json)?), &secrets).to_text())
 }
 
 fn unknown(schema: &str) -> Error {

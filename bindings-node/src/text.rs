@@ -1,5 +1,7 @@
 //! JSON text in, JSON text out, and errors as JSON text.
 
+use std::sync::{Arc, Mutex};
+
 use napi::{Error, Result, Status};
 use warpline_core::home::Environment;
 use warpline_core::json::{JsString, Map, Value, parse};
@@ -20,9 +22,28 @@ pub(crate) fn string(value: &Value) -> JsString {
     value.as_string().cloned().unwrap_or_default()
 }
 
+/// The environment that was read last, with its text: it seldom changes from call to call.
+static LAST: Mutex<Option<(String, Arc<Environment>)>> = Mutex::new(None);
+
 /// Reads `{vars, cwd}`.
 pub(crate) fn environment(json: &str) -> Result<Environment> {
-    Environment::from_value(&value(json)?).map_err(|refusal| error(&refusal))
+    kept_environment(json).map(|environment| (*environment).clone())
+}
+
+/// [`environment`], the same one for the same text for as long as it is the last.
+pub(crate) fn kept_environment(json: &str) -> Result<Arc<Environment>> {
+    if let Ok(last) = LAST.try_lock()
+        && let Some((text, environment)) = last.as_ref()
+        && text == json
+    {
+        return Ok(environment.clone());
+    }
+    let environment = Environment::from_value(&value(json)?).map_err(|refusal| error(&refusal))?;
+    let environment = Arc::new(environment);
+    if let Ok(mut last) = LAST.try_lock() {
+        *last = Some((json.to_owned(), environment.clone()));
+    }
+    Ok(environment)
 }
 
 /// An error of the engine; the message is JSON `{code, message, hint}`.

@@ -40,6 +40,12 @@ pub(crate) fn json_schema(schema: &str) -> PyResult<String> {
     })
 }
 
+/// The names of the documents that have a JSON Schema.
+#[pyfunction]
+pub(crate) fn document_names() -> Vec<&'static str> {
+    schemas::DOCUMENTS.to_vec()
+}
+
 fn unknown(schema: &str) -> PyErr {
     PyValueError::new_err(format!("no schema is named `{schema}`"))
 }
@@ -95,7 +101,10 @@ pub(crate) fn build_result(input_json: &str) -> PyResult<String> {
 /// The home that this environment (`{vars, cwd}`) leads to.
 #[pyfunction]
 pub(crate) fn warpline_home(environment_json: &str) -> PyResult<OsString> {
-    guarded(|| Ok(home::warpline_home(&environment(environment_json)?).into_os_string()))
+    guarded(|| {
+        let home = home::warpline_home(&environment(environment_json)?);
+        Ok(home.map_err(|refusal| PyValueError::new_err(refusal.to_string()))?.into_os_string())
+    })
 }
 
 /// The home that `--home` names in these arguments (JSON) of the command line, absolute.
@@ -108,6 +117,18 @@ pub(crate) fn home_argument(
         let cwd = environment(environment_json)?.cwd;
         let named = cli::home_argument(&texts(&value(arguments_json)?), &cwd);
         Ok(named.map(PathBuf::into_os_string))
+    })
+}
+
+/// Makes room on standard error for a print that comes next, and that ends in a newline or does not.
+#[pyfunction]
+pub(crate) fn before_print(py: Python<'_>, ends_line: bool) -> PyResult<()> {
+    guarded(|| {
+        if cli::progress::is_shown() {
+            // A terminal that takes nothing must not hold the interpreter.
+            let _ending = process::detached(py, || cli::progress::before_print(ends_line));
+        }
+        Ok(())
     })
 }
 

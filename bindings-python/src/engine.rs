@@ -1,19 +1,23 @@
 //! The engine of one interpreter.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use warpline_core::engine::{Engine, HostFailure};
-use warpline_core::json::{Value, parse};
+use pyo3::types::PyList;
+use warpline_core::engine::{Engine, Notice, WorkerCommand};
+use warpline_core::json::JsString;
 
+use crate::call::Outcome;
 use crate::guard::guarded;
-use crate::host::{HostMessage, PythonHost};
+use crate::host::{PythonHost, next_start, receive};
 use crate::mailbox::Taken;
 use crate::operation::{Operation, Task, Told, run};
+use crate::prints::NativePrints;
 use crate::process;
-use crate::text::{environment, error_text, value};
+use crate::text::{environment, error_text, string, value};
 
 /// How often a waiting thread looks for signals.
 const LOOK_FOR_SIGNALS: Duration = Duration::from_millis(50);
@@ -77,25 +81,17 @@ impl NativeEngine {
         })
     }
 
-    /// Waits for the next `(call, kind, text)`: `start` with a request in JSON, or `abort` with a
-    /// reason. `None` once there will be no more.
+    /// Waits for the next `(operation, what, json)` of what a posted operation tells. `None` once there will be no more.
     fn receive(&self, py: Python<'_>) -> PyResult<Option<(u64, &'static str, String)>> {
-        guarded(|| {
-            let host = &self.parts()?.host;
-            loop {
-                match process::detached(py, || host.messages.take(Duration::from_secs(3600))) {
-                    Some(Taken::Message(HostMessage::Start(call, request))) => {
-                        return Ok(Some((call, "start", request)));
-                    }
-                    Some(Taken::Message(HostMessage::Abort(call, reason))) => {
-                        return Ok(Some((call, "abort", reason.to_owned())));
-                    }
-                    Some(Taken::Nothing) => {}
-                    // Who comes when the interpreter ends already has missed nothing.
-                    Some(Taken::Closed) | None => return Ok(None),
-                }
-            }
-        })
+        guarded(|| receive(py, &self.parts()?.host.inbox))
+    }
+
+    /// Waits for what a thread for plugin code does next, `back` being the turn that it had before, and puts
+    /// it into `given`: `(turn, call, "start", request_json)`, `(turn, call, "abort", reason)`, or
+    /// `(0, 0, "relief", "")` where it starts one more thread, which is to come here too. Nothing where it
+    /// may end. What was returned would be lost where another thread has something raised on this one.
+    fn next_start(&self, back: Option<u64>, given: &Bound<'_, PyList>) -> PyResult<()> {
+        guarded(|| next_start(&self.parts()?.host.inbox, back, given))
     }
 
     /// Answers a started call with JSON: a `value`, the text of what `raised`, or the text that says
@@ -103,17 +99,12 @@ impl NativeEngine {
     fn complete(&self, call: u64, outcome: &str, json: String) -> PyResult<()> {
         guarded(|| {
             let engine = self.parts()?.engine.clone();
-            let outcome = match outcome {
-                "value" => Outcome::Value,
-                "raised" => Outcome::Raised,
-                "no_json" => Outcome::NoJson,
-                _ => return Err(PyValueError::new_err("a call ends by no such outcome")),
-            };
+            let outcome = Outcome::read(outcome)?;
             if json.len() > LARGE {
                 let runtime = process::runtime()?;
-                runtime.spawn_blocking(move || complete(&engine, call, outcome, &json));
+                runtime.spawn_blocking(move || engine.complete(call, outcome.completion(&json)));
             } else {
-                complete(&engine, call, outcome, &json);
+                engine.complete(call, outcome.completion(&json));
             }
             Ok(())
         })
@@ -125,25 +116,27 @@ impl NativeEngine {
         guarded(|| Ok(self.parts()?.engine.begin(call)))
     }
 
-    /// Hands over what plugin code printed, as a JSON string.
-    fn print(&self, invocation: u64, json: &str) -> PyResult<()> {
-        guarded(|| {
-            if let Some(text) = value(json)?.as_string() {
-                self.parts()?.engine.print(invocation, text);
-            }
-            Ok(())
-        })
+    /// Where the prints of an invocation go; `None` once it is over.
+    fn prints(&self, invocation: u64) -> PyResult<Option<NativePrints>> {
+        guarded(|| Ok(self.parts()?.engine.prints(invocation).map(NativePrints::of_engine)))
     }
 
     /// Opens an operation under a number of the caller's choice, which must not be in use. `aborted`
-    /// says that its caller's signal is set already. What it is refused for comes from `wait`.
+    /// says that its caller's signal is set already, `listens` whether anybody listens to notices that do
+    /// not belong on standard error, `worker` how another process of this kind is
+    /// started: the program and what it is given; nothing where it cannot be. What the operation is
+    /// refused for comes from `wait`, or, like all else that a `posted` one tells, from `receive`.
+    #[allow(clippy::too_many_arguments)] // each a fact of its own
     fn open(
         &self,
         operation: u64,
         aborted: bool,
+        posted: bool,
+        listens: bool,
         kind: &str,
         environment_json: &str,
         request_json: &str,
+        worker: Option<Vec<OsString>>,
     ) -> PyResult<()> {
         guarded(|| {
             if process::is_closed() {
@@ -152,8 +145,13 @@ impl NativeEngine {
             let Parts { engine, host } = self.parts()?.clone();
             let environment = environment(environment_json)?;
             let task = Task::read(kind, &value(request_json)?);
+            let mut worker = worker.unwrap_or_default().into_iter();
+            host.set_worker(worker.next().map(|program| WorkerCommand {
+                program: program.into(),
+                arguments: worker.collect(),
+            }));
             let number = operation;
-            let operation = Operation::new();
+            let operation = Operation::new(posted.then(|| (number, host.inbox.clone())), listens);
             if aborted {
                 operation.cancel.cancel();
             }
@@ -174,8 +172,9 @@ impl NativeEngine {
     }
 
     /// Waits, at most `timeout_ms`, for what an operation tells next: `("notice", json)`, and at
-    /// last `("ended", json)` or `("failed", json)`, which ends the operation. `None` when nothing
-    /// came. Raises what a signal's handler raises, within 50 ms, on the main thread.
+    /// last `("ended", json)` or `("failed", json)`, each time that it is asked from then on: what the
+    /// handler of a signal raises may keep the first from its caller. `None` when nothing came.
+    /// Raises what a signal's handler raises, within 50 ms, on the main thread.
     fn wait(
         &self,
         py: Python<'_>,
@@ -191,18 +190,39 @@ impl NativeEngine {
                 let slice = patience.saturating_sub(since.elapsed()).min(LOOK_FOR_SIGNALS);
                 let taken = process::detached(py, || running.told.take(slice));
                 let told = match taken.ok_or_else(process::closed_error)? {
-                    Taken::Message(Told::Notice(json)) => ("notice", json),
-                    Taken::Message(Told::Ended(json)) => ("ended", json),
-                    Taken::Message(Told::Failed(json)) => ("failed", json),
+                    Taken::Message(told) => told,
                     Taken::Nothing if since.elapsed() < patience => continue,
                     Taken::Nothing | Taken::Closed => return Ok(None),
                 };
-                if told.0 != "notice" {
-                    running.receive();
-                    self.parts()?.host.forget(operation);
+                match &told {
+                    Told::Notice(_) => {}
+                    Told::Ended(json) => running.tell_again(Told::Ended(json.clone())),
+                    Told::Failed(json) => running.tell_again(Told::Failed(json.clone())),
                 }
-                return Ok(Some(told));
+                return Ok(Some(told.parts()));
             }
+        })
+    }
+
+    /// Lets go of an operation whose last word has arrived.
+    fn release(&self, operation: u64) -> PyResult<()> {
+        guarded(|| {
+            // A child that was forked meanwhile has nothing to let go of.
+            if let Ok(parts) = self.parts() {
+                parts.host.forget(operation);
+            }
+            Ok(())
+        })
+    }
+
+    /// Records what is known of everything that is running; the process ends now. Gives the names of
+    /// the plugins that ran.
+    fn exit(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        guarded(|| {
+            let engine = self.parts()?.engine.clone();
+            let running = py.detach(|| engine.exit());
+            let running = running.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+            Ok(running.iter().map(JsString::to_text).collect())
         })
     }
 
@@ -210,6 +230,18 @@ impl NativeEngine {
     fn cancel(&self, operation: u64) -> PyResult<()> {
         guarded(|| {
             self.operation(operation)?.cancel.cancel();
+            Ok(())
+        })
+    }
+
+    /// Tells an operation what the code of a plugin raised and where; both are JSON strings, without the
+    /// values of secrets.
+    fn fault(&self, operation: u64, plugin_json: &str, json: &str) -> PyResult<()> {
+        guarded(|| {
+            let (plugin, text) = (string(plugin_json)?, string(json)?);
+            if let Some(operation) = self.parts()?.host.operation(operation) {
+                operation.notify(Notice::Fault { plugin, text });
+            }
             Ok(())
         })
     }
@@ -224,26 +256,8 @@ impl NativeEngine {
             for operation in &running {
                 operation.cancel.cancel();
             }
-            host.messages.close();
+            host.inbox.close();
             Ok(process::drain(py, DRAIN, || running.iter().all(|one| one.has_ended())))
         })
     }
-}
-
-#[derive(Clone, Copy)]
-enum Outcome {
-    Value,
-    Raised,
-    NoJson,
-}
-
-fn complete(engine: &Engine, call: u64, outcome: Outcome, json: &str) {
-    let text = |value: Value| value.as_string().cloned().unwrap_or_default();
-    let completion = match (outcome, parse(json)) {
-        (Outcome::Value, Ok(value)) => Ok(value),
-        (Outcome::Raised, Ok(value)) => Err(HostFailure::Threw(text(value))),
-        (Outcome::NoJson, Ok(value)) => Err(HostFailure::NoJson(text(value))),
-        (_, Err(fault)) => Err(HostFailure::NoJson(fault.to_string().into())),
-    };
-    engine.complete(call, completion);
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use warpline_core::cli;
 
 use crate::operation::Operation;
@@ -12,18 +12,9 @@ use crate::operation::Operation;
 /// How long Python may take to receive the exit code of a command.
 const LEAVE_AFTER: Duration = Duration::from_secs(5);
 
-/// A task that ends with its owner.
-pub(crate) struct AbortOnDrop(JoinHandle<()>);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
 /// Cancels at a signal that asks the process to end, until it is dropped.
-pub(crate) fn cancel_on_signal(cancel: CancellationToken) -> AbortOnDrop {
-    AbortOnDrop(tokio::spawn(cli::cancel_on_signal(cancel)))
+pub(crate) fn cancel_on_signal(cancel: CancellationToken) -> AbortOnDropHandle<()> {
+    AbortOnDropHandle::new(tokio::spawn(cli::cancel_on_signal(cancel)))
 }
 
 /// Ends the process where Python does not: a plugin that never lets go of the interpreter's lock would

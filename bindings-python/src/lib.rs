@@ -8,6 +8,7 @@
 //! mailbox, and threads that Python made come and fetch it. A thread of the engine that wanted the
 //! lock while the interpreter shuts down would be unwound through Rust, and the process would abort.
 
+mod call;
 mod document;
 mod engine;
 mod guard;
@@ -15,29 +16,40 @@ mod host;
 mod leave;
 mod mailbox;
 mod operation;
-mod output;
+mod prints;
 mod process;
+mod starts;
 mod text;
+mod thread;
+mod worker;
 
 use pyo3::prelude::*;
 
 /// The native module behind the package `warpline`.
+// A function, so that the refusal comes first: a class made in another interpreter would be kept for
+// the main one as well, and be gone with the interpreter that made it.
 #[pymodule]
-mod _native {
-    #[pymodule_export]
-    use super::document::{
-        build_result, error_codes, home_argument, json_schema, json_text, read_text, validate_json,
-        warpline_home, write_atomic,
-    };
-    #[pymodule_export]
-    use super::engine::NativeEngine;
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    process::refuse_subinterpreters(module.py())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    // What an interpreter is given, after `-c`, to be a worker.
+    module.add("WORKER_START", warpline_core::worker::python::START)?;
+    module.add_class::<engine::NativeEngine>()?;
+    module.add_class::<prints::NativePrints>()?;
+    module.add_class::<worker::NativeWorker>()?;
+    module.add_function(wrap_pyfunction!(document::before_print, module)?)?;
+    module.add_function(wrap_pyfunction!(document::build_result, module)?)?;
+    module.add_function(wrap_pyfunction!(document::document_names, module)?)?;
+    module.add_function(wrap_pyfunction!(document::error_codes, module)?)?;
+    module.add_function(wrap_pyfunction!(document::home_argument, module)?)?;
+    module.add_function(wrap_pyfunction!(document::json_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(document::json_text, module)?)?;
+    module.add_function(wrap_pyfunction!(document::read_text, module)?)?;
+    module.add_function(wrap_pyfunction!(document::validate_json, module)?)?;
+    module.add_function(wrap_pyfunction!(document::warpline_home, module)?)?;
+    module.add_function(wrap_pyfunction!(document::write_atomic, module)?)?;
+    module.add_function(wrap_pyfunction!(process::keep_for_ever, module)?)?;
     #[cfg(debug_assertions)]
-    #[pymodule_export]
-    use super::guard::panic_for_a_test;
-    #[pymodule_export]
-    use super::process::keep_for_ever;
-
-    #[pymodule_export]
-    #[allow(non_upper_case_globals)]
-    const __version__: &str = env!("CARGO_PKG_VERSION");
+    module.add_function(wrap_pyfunction!(guard::panic_for_a_test, module)?)?;
+    Ok(())
 }

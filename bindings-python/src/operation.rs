@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio_util::sync::CancellationToken;
 use warpline_core::cli::fleet::EngineFleet;
-use warpline_core::cli::plan::plan;
+use warpline_core::cli::plan::{Manifests, plan};
 use warpline_core::cli::{self, Io, Package};
-use warpline_core::engine::{AdvanceOptions, Engine, InvokeOptions, LoadReport, Witness};
+use warpline_core::engine::{AdvanceOptions, Engine, InvokeOptions, LoadReport, Notice, Witness};
 use warpline_core::error::{Error, Result};
 use warpline_core::home::Environment;
 use warpline_core::json::{JsString, Map, Value};
 
 use crate::guard::panic_text;
+use crate::host::{HostMessage, Inbox};
 use crate::leave::{cancel_on_signal, leave_unless_received};
 use crate::mailbox::Mailbox;
-use crate::output;
 use crate::text::{error_text, object, texts};
 
 /// What an operation tells, in order.
@@ -29,27 +29,53 @@ pub(crate) enum Told {
     Failed(String),
 }
 
+impl Told {
+    /// Its name and its JSON.
+    pub(crate) fn parts(self) -> (&'static str, String) {
+        match self {
+            Self::Notice(json) => ("notice", json),
+            Self::Ended(json) => ("ended", json),
+            Self::Failed(json) => ("failed", json),
+        }
+    }
+}
+
 /// A running operation.
 pub(crate) struct Operation {
     pub(crate) told: Mailbox<Told>,
+    /// Its number and where it is told instead, for an operation whose caller waits for messages.
+    posted: Option<(u64, Arc<Inbox>)>,
+    /// Whether anybody listens to more than what belongs on standard error.
+    listens: bool,
     pub(crate) cancel: CancellationToken,
     ended: AtomicBool,
     received: AtomicBool,
 }
 
 impl Operation {
-    pub(crate) fn new() -> Arc<Self> {
+    pub(crate) fn new(posted: Option<(u64, Arc<Inbox>)>, listens: bool) -> Arc<Self> {
         let (told, cancel) = (Mailbox::new(), CancellationToken::new());
         Arc::new(Self {
             told,
+            posted,
+            listens,
             cancel,
             ended: AtomicBool::default(),
             received: AtomicBool::default(),
         })
     }
 
-    pub(crate) fn notify(&self, notice: String) {
-        self.told.put(Told::Notice(notice));
+    pub(crate) fn notify(&self, notice: Notice) {
+        if self.listens || matches!(notice, Notice::Warning { .. } | Notice::Stray { .. }) {
+            self.tell(Told::Notice(notice.to_value().to_compact()));
+        }
+    }
+
+    fn tell(&self, told: Told) {
+        match &self.posted {
+            Some((number, inbox)) => inbox.messages.put(HostMessage(*number, told)),
+            None => self.told.put(told),
+        }
     }
 
     /// Whether everything was told.
@@ -57,9 +83,10 @@ impl Operation {
         self.ended.load(Ordering::SeqCst)
     }
 
-    /// Says that the last thing that was told has reached Python.
-    pub(crate) fn receive(&self) {
+    /// Says that the last thing that was told has reached Python, and keeps it for who asks again.
+    pub(crate) fn tell_again(&self, last: Told) {
         self.received.store(true, Ordering::SeqCst);
+        self.told.put(last);
     }
 
     /// Whether the last thing has reached Python.
@@ -69,7 +96,7 @@ impl Operation {
 
     /// Tells the last thing.
     pub(crate) fn end(&self, told: Told) {
-        self.told.put(told);
+        self.tell(told);
         self.ended.store(true, Ordering::SeqCst);
     }
 }
@@ -95,7 +122,7 @@ pub(crate) enum Task {
 
 impl Task {
     /// Reads the request of a kind: `advance`, `manifests` and `plan` take options, `invoke`
-    /// `{plugin, args, options, witness}`, `cli` `{arguments, seed}`.
+    /// `{plugin, args, options, witness, now?}`, `cli` `{arguments, seed}`.
     pub(crate) fn read(kind: &str, request: &Value) -> Result<Self> {
         let member = |key: &str| request.get(key).cloned().unwrap_or(Value::Null);
         let text = |key: &str| member(key).as_string().cloned();
@@ -108,7 +135,10 @@ impl Task {
                     option: "plugin",
                     expected: "the name of a plugin, as text".into(),
                 })?,
-                options: Box::new(InvokeOptions::from_value(&member("args"), &member("options"))?),
+                options: Box::new(
+                    InvokeOptions::from_value(&member("args"), &member("options"))?
+                        .standing_at(request.get("now"))?,
+                ),
                 witness: Witness::from_value(&member("witness"))?,
             }),
             "cli" => {
@@ -168,18 +198,18 @@ async fn work(
             let root = options.paths.resolve(&environment).map(|paths| paths.plugins);
             // An empty root is an unusable root like any other here.
             let root = root.unwrap_or_default();
-            let loading = engine.load_manifests(&root, number);
+            let loading = engine.load_manifests(&root, &environment, options.isolation, number);
             Ok(report_value(or_cancelled(&cancel, loading).await?))
         }
         Task::Plan(options) => {
             let paths = options.paths.resolve(&environment)?;
             let clock = engine.clone();
-            let fleet = EngineFleet { engine, operation: number };
-            let planning = plan(&fleet, &paths, options.profile, || clock.now());
+            let fleet = EngineFleet { engine, environment, operation: number };
+            let planning = plan(&fleet, &paths, options.profile, Manifests::Run, || clock.now());
             Ok(or_cancelled(&cancel, planning).await?.to_value())
         }
         Task::Cli { arguments, package } => {
-            let io = Io { out: output::results()?, ..Io::process(package) };
+            let io = Io::process(package)?;
             let _interrupts = cancel_on_signal(cancel.clone());
             let code = cli::run(&arguments, environment, engine, number, cancel, &io).await;
             leave_unless_received(operation, code);

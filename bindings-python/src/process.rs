@@ -5,7 +5,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::{PyRuntimeError, PySystemExit};
+use pyo3::exceptions::{PyImportError, PyRuntimeError, PySystemExit};
+use pyo3::ffi::{PyInterpreterState_Get, PyInterpreterState_GetID};
 use pyo3::prelude::*;
 use tokio::runtime::{Builder, Runtime};
 
@@ -24,6 +25,19 @@ static INSIDE: AtomicUsize = AtomicUsize::new(0);
 /// The runtime of the process with this id. Only locked by holders of the interpreter's lock, who do
 /// not let go of it meanwhile, so that no fork finds it locked.
 static RUNTIME: Mutex<Option<(u32, &'static Runtime)>> = Mutex::new(None);
+
+/// Refuses every interpreter but the main one: engine, streams and the end of it all exist once in a
+/// process, and a thread that waits in here when its interpreter ends would abort the process.
+pub(crate) fn refuse_subinterpreters(_attached: Python<'_>) -> PyResult<()> {
+    // SAFETY: this thread is attached to an interpreter, whose state both calls only read.
+    match unsafe { PyInterpreterState_GetID(PyInterpreterState_Get()) } {
+        0 => Ok(()),
+        _ => Err(PyImportError::new_err(
+            "warpline runs in the main interpreter alone, and this is a subinterpreter; \
+             under mod_wsgi, `WSGIApplicationGroup %{GLOBAL}` chooses the main one",
+        )),
+    }
+}
 
 /// The runtime that the engine of this process runs on.
 ///

@@ -11,6 +11,11 @@ pub(crate) fn value(json: &str) -> PyResult<Value> {
     parse(json).map_err(|fault| PyValueError::new_err(fault.to_string()))
 }
 
+/// Reads a JSON string that the package wrote.
+pub(crate) fn string(json: &str) -> PyResult<JsString> {
+    Ok(value(json)?.as_string().cloned().unwrap_or_default())
+}
+
 /// An object of these members.
 pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
     members.into_iter().collect::<Map>().into()

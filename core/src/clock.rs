@@ -41,6 +41,15 @@ impl Instant {
     }
 
     /// Reads an ECMA-262 date-time string: a date alone is UTC, a time without offset is local.
+    ///
+    /// ```
+    /// use warpline_core::clock::Instant;
+    ///
+    /// let written = Instant::parse("2026-05-04T14:00:00+02:00").expect("a date-time");
+    /// assert_eq!(written.to_iso(), "2026-05-04T12:00:00.000Z");
+    /// assert_eq!(Instant::parse("2026-05-04").map(|day| written.since(day)), Some(12 * 3_600_000));
+    /// assert_eq!(Instant::parse("yesterday"), None);
+    /// ```
     pub fn parse(text: &str) -> Option<Self> {
         let Some((date, time)) = text.split_once('T') else {
             return Self::from_ms(parse_date(text)? * DAY_MS);
@@ -67,6 +76,22 @@ impl Instant {
             _ => format!("{}{:06}", if year < 0 { '-' } else { '+' }, year.abs()),
         };
         format!("{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
+    }
+
+    /// Local date and time to the minute with the offset of the zone, for a person:
+    /// `2026-08-20 17:30 +05:30`.
+    pub fn to_local(self) -> String {
+        self.in_local("%Y-%m-%d %H:%M %:z")
+    }
+
+    /// [`to_local`](Self::to_local) to the second: `2026-08-20 17:30:05 +05:30`.
+    pub fn to_local_second(self) -> String {
+        self.in_local("%Y-%m-%d %H:%M:%S %:z")
+    }
+
+    fn in_local(self, format: &str) -> String {
+        let local = Local.timestamp_millis_opt(self.0).earliest();
+        local.map_or_else(|| self.to_iso(), |local| local.format(format).to_string())
     }
 
     /// The local wall-clock minute of the day, 0 to 1439.

@@ -89,6 +89,16 @@ pub enum Error {
         /// How long was waited.
         seconds: u64,
     },
+    /// Others than the owner of a home can write it.
+    #[error("{}", shared_home(path, *mode, *owner))]
+    SharedHome {
+        /// The directory or file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+        /// Its owner, where that is neither this user nor root.
+        owner: Option<u32>,
+    },
     /// An option of a call is not usable.
     #[error("option `{option}` must be {expected}")]
     Option {
@@ -113,7 +123,7 @@ pub enum Error {
 
 impl Error {
     /// Every code there is.
-    pub const CODES: [&str; 9] = [
+    pub const CODES: [&str; 10] = [
         "ERR_WARPLINE_PLUGIN_ROOT",
         "ERR_WARPLINE_NOT_JSON",
         "ERR_WARPLINE_INVALID",
@@ -121,6 +131,7 @@ impl Error {
         "ERR_WARPLINE_FILE",
         "ERR_WARPLINE_LOCKED",
         "ERR_WARPLINE_STATE_LOCK",
+        "ERR_WARPLINE_SHARED_HOME",
         "ERR_WARPLINE_OPTION",
         "ERR_WARPLINE_HOST",
     ];
@@ -136,6 +147,7 @@ impl Error {
             Self::NotRecorded { source, .. } => source.code(),
             Self::RunLocked { .. } => "ERR_WARPLINE_LOCKED",
             Self::StateLockTimeout { .. } => "ERR_WARPLINE_STATE_LOCK",
+            Self::SharedHome { .. } => "ERR_WARPLINE_SHARED_HOME",
             Self::Option { .. } | Self::UnknownOption { .. } => "ERR_WARPLINE_OPTION",
             Self::Host { .. } => "ERR_WARPLINE_HOST",
         }
@@ -144,9 +156,8 @@ impl Error {
     /// What the reader can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::PluginRoot { .. } | Self::EmptyPluginRoot => {
-                Some("create the directory, or name another one with --plugins")
-            }
+            Self::PluginRoot { code, .. } => root_hint(code),
+            Self::EmptyPluginRoot => ROOT_MISSING,
             Self::NotJson { .. } | Self::Invalid { .. } => {
                 Some("mend the file by hand; nothing was written")
             }
@@ -156,6 +167,9 @@ impl Error {
             ),
             Self::RunLocked { .. } => Some("wait for it to end, or stop that process"),
             Self::StateLockTimeout { .. } => Some("try again; nothing was written"),
+            Self::SharedHome { .. } => Some(
+                "or set WARPLINE_ALLOW_SHARED_HOME=1, if all who can write there may decide what runs; nothing was written",
+            ),
             Self::File { source, .. } => file_hint(source.kind()),
             Self::Option { .. } | Self::UnknownOption { .. } | Self::Host { .. } => None,
         }
@@ -165,6 +179,39 @@ impl Error {
     pub fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { action, path, source }
+    }
+}
+
+fn shared_home(path: &Path, mode: u32, owner: Option<u32>) -> String {
+    let (shown, typed) = (path.display(), typed(&path.display().to_string()));
+    match owner {
+        Some(owner) => format!(
+            "{shown} belongs to user {owner}, who is another one (mode {mode:04o}); run `chown \"$(id -u)\" {typed}`"
+        ),
+        None => {
+            format!("{shown} can be written by others (mode {mode:04o}); run `chmod go-w {typed}`")
+        }
+    }
+}
+
+/// A text as a shell takes it for one word.
+pub(crate) fn typed(word: &str) -> String {
+    let is_plain = |part: char| part.is_ascii_alphanumeric() || "/._-+:@%,=".contains(part);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+const ROOT_MISSING: Option<&str> = Some("create the directory, or name another one with --plugins");
+
+/// What can be done about a plugin root that cannot be read, by the name of the system's error.
+fn root_hint(code: &str) -> Option<&'static str> {
+    match code {
+        "EACCES" | "EPERM" => file_hint(ErrorKind::PermissionDenied),
+        "ENOTDIR" => file_hint(ErrorKind::NotADirectory),
+        "ENOENT" => ROOT_MISSING,
+        _ => None,
     }
 }
 
@@ -195,6 +242,19 @@ mod tests {
             body.split('"').filter(|text| text.starts_with("ERR_WARPLINE_")).collect();
         codes.dedup();
         assert_eq!(codes, Error::CODES);
+    }
+
+    #[test]
+    fn a_plugin_root_that_is_there_is_not_to_be_created() {
+        for (code, hint) in [
+            ("ENOENT", ROOT_MISSING),
+            ("EACCES", Some("check its owner and permissions")),
+            ("ENOTDIR", Some("something else lies in its place; move it away")),
+            ("EIO", None),
+        ] {
+            let error = Error::PluginRoot { path: "/x".into(), code: code.to_owned() };
+            assert_eq!(error.hint(), hint, "{code}");
+        }
     }
 
     #[test]

@@ -1,9 +1,13 @@
 // Turns what the native engine refuses into errors with a stable code.
 
+'use strict'
+
+const { parse } = require('./intrinsics.js')
+
 /**
  * An operation was refused or could not be finished. `code` is stable, `hint` says what to do.
  */
-export class WarplineError extends Error {
+class WarplineError extends Error {
   /**
    * @param {string} message
    * @param {string} code
@@ -23,13 +27,17 @@ export class WarplineError extends Error {
  * @param {unknown} thrown
  * @returns {unknown}
  */
-export function fromNative(thrown) {
+function fromNative(thrown) {
   try {
-    const { code, message, hint } = JSON.parse(/** @type {Error} */ (thrown).message)
-    return new WarplineError(message, code, hint ?? undefined)
+    return refusal(parse(/** @type {Error} */ (thrown).message))
   } catch {
     return thrown
   }
+}
+
+/** @param {{ code: string, message: string, hint?: string | null }} told */
+function refusal({ code, message, hint }) {
+  return new WarplineError(message, code, hint ?? undefined)
 }
 
 /**
@@ -39,10 +47,12 @@ export function fromNative(thrown) {
  * @param {() => Promise<T>} operation
  * @returns {Promise<T>}
  */
-export async function awaitNative(operation) {
+async function awaitNative(operation) {
   try {
     return await operation()
   } catch (thrown) {
     throw fromNative(thrown)
   }
 }
+
+module.exports = { WarplineError, awaitNative, fromNative, refusal }

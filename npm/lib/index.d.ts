@@ -24,6 +24,13 @@ export type HandlerFn = (
   signal: AbortSignal,
 ) => Promise<SkillResultInput>
 
+/**
+ * Where plugin code runs. `none`: TypeScript in this process, and what is written in another language in
+ * one process for each language. `process`: every attempt in a process of its own, as every manifest
+ * that has to be run to be known; what hangs or breaks there is killed without harm to anything else.
+ */
+export type Isolation = 'none' | 'process'
+
 /** How an advance is to go. Paths are taken from the working directory. */
 export interface AdvanceOptions {
   /** Evaluate and report; nothing with a side effect runs and nothing is written. */
@@ -48,16 +55,26 @@ export interface AdvanceOptions {
   approvalPath?: string | undefined
   /** How many plugins of one level run at once, an integer of at least 1. Default: 16. */
   concurrency?: number | undefined
+  /** Where plugin code runs. Default: `none`. */
+  isolation?: Isolation | undefined
   /** Interrupts the advance; the promise then resolves with status `interrupted`. */
   signal?: AbortSignal | undefined
   /** Called before a handler is. */
   onPluginStart?: ((plugin: string) => void) | undefined
   /**
    * Called when a handler has ended, and for a plugin that was held back for want of a grant or by a
-   * failed dependency. `elapsedMs` is an integer; `reason` says why where it failed or was held back.
+   * failed dependency. `elapsedMs` is an integer; `reason` says why where it failed or was held back;
+   * `cause` is what its code threw, where it did: an error of the same text, without secrets, where it ran
+   * in another process.
    */
   onPluginEnd?:
-    | ((plugin: string, state: PluginFsmState, elapsedMs: number, reason?: string) => void)
+    | ((
+        plugin: string,
+        state: PluginFsmState,
+        elapsedMs: number,
+        reason?: string,
+        cause?: unknown,
+      ) => void)
     | undefined
   /** Called once, last, for an advance that did not end complete. */
   onRunFailure?: ((text: string) => void) | undefined
@@ -79,7 +96,7 @@ export interface AdvanceResult {
   plugin_entries: PluginLogEntry[]
 }
 
-/** What went wrong, in a form that does not change. docs/reference.md says what to do about each. */
+/** What went wrong, in a form that does not change. docs/errors.md says what to do about each. */
 export type WarplineErrorCode =
   | 'ERR_WARPLINE_PLUGIN_ROOT'
   | 'ERR_WARPLINE_NOT_JSON'
@@ -88,6 +105,7 @@ export type WarplineErrorCode =
   | 'ERR_WARPLINE_FILE'
   | 'ERR_WARPLINE_LOCKED'
   | 'ERR_WARPLINE_STATE_LOCK'
+  | 'ERR_WARPLINE_SHARED_HOME'
   | 'ERR_WARPLINE_OPTION'
   | 'ERR_WARPLINE_HOST'
 

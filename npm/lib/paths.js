@@ -1,11 +1,15 @@
 // Where the home of warpline lies.
 
-import { environmentJson } from './environment.js'
-import { native } from './native.js'
+'use strict'
+
+const { environmentJson } = require('./environment.js')
+const { native } = require('./native.js')
 
 /**
  * @returns {string}
  */
-export function warplineHome() {
+function warplineHome() {
   return native().warplineHome(environmentJson())
 }
+
+module.exports = { warplineHome }

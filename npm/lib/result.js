@@ -1,5 +1,7 @@
 // Results and errors as plain objects: the keys a handler would write, in the documented order.
 
+'use strict'
+
 /**
  * @typedef {import('./schemas/skill-result.js').SkillResultInput} SkillResultInput
  * @typedef {import('./schemas/skill-result.js').SkillErrorCode} SkillErrorCode
@@ -16,7 +18,7 @@ const RETRYABLE = new Set(['rate_limit', 'timeout'])
  * @param {import('./unstable-result.js').ErrorOverrides} [overrides]
  * @returns {SkillError}
  */
-export function makeError(code, message, overrides = {}) {
+function makeError(code, message, overrides = {}) {
   const { impact = 'MEDIUM', source, retryable = RETRYABLE.has(code) } = overrides
   return { code, message, impact, ...(source === undefined ? {} : { source }), retryable }
 }
@@ -30,7 +32,7 @@ export function makeError(code, message, overrides = {}) {
  * @param {import('./unstable-result.js').ResultOverrides} overrides
  * @returns {SkillResultInput}
  */
-export function makeResult(status, summary, fields, overrides) {
+function makeResult(status, summary, fields, overrides) {
   const given = Object.entries(overrides).filter(([, value]) => value !== undefined)
   return {
     status,
@@ -42,3 +44,5 @@ export function makeResult(status, summary, fields, overrides) {
     ...Object.fromEntries(given),
   }
 }
+
+module.exports = { makeError, makeResult }

@@ -1,8 +1,11 @@
 // Schema objects: a name of the engine's validators and the faces it is used through.
 
-import { jsonOf, textOfThrown } from './host/text.js'
-import { native } from './native.js'
-import { SchemaError } from './schema.js'
+'use strict'
+
+const { jsonOf, textOfThrown } = require('./host/text.js')
+const { parse } = require('./intrinsics.js')
+const { native } = require('./native.js')
+const { SchemaError } = require('./schema.js')
 
 /** @typedef {import('./schema.js').SchemaIssue} SchemaIssue */
 
@@ -14,7 +17,7 @@ import { SchemaError } from './schema.js'
  * @param {(value: unknown) => string} [toJson]
  * @returns {import('./schema.js').Schema<Input, Output>}
  */
-export function defineSchema(name, toJson = jsonOf) {
+function defineSchema(name, toJson = jsonOf) {
   /** @param {unknown} value */
   const validate = (value) => {
     let json
@@ -24,7 +27,7 @@ export function defineSchema(name, toJson = jsonOf) {
       const why = `expected a value that JSON can hold: ${textOfThrown(thrown)}`
       return { issues: [{ path: [], message: why }] }
     }
-    const outcome = JSON.parse(native().validateJson(name, json))
+    const outcome = parse(native().validateJson(name, json))
     if (outcome.issues) return { issues: /** @type {SchemaIssue[]} */ (outcome.issues) }
     return { value: /** @type {Output} */ (outcome.value) }
   }
@@ -42,7 +45,7 @@ export function defineSchema(name, toJson = jsonOf) {
       throw outcome.error
     },
     safeParse,
-    toJSONSchema: () => JSON.parse(native().jsonSchema(name)),
+    toJSONSchema: () => parse(native().jsonSchema(name)),
     '~standard': Object.freeze({
       version: /** @type {const} */ (1),
       vendor: /** @type {const} */ ('warpline'),
@@ -50,3 +53,5 @@ export function defineSchema(name, toJson = jsonOf) {
     }),
   })
 }
+
+module.exports = { defineSchema }

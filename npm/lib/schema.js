@@ -1,9 +1,11 @@
 // The error of a value that does not have the shape of its schema.
 
+'use strict'
+
 /** @typedef {import('./schema.js').SchemaIssue} SchemaIssue */
 
 /** A value that does not have the shape of its schema. */
-export class SchemaError extends Error {
+class SchemaError extends Error {
   /** @param {readonly SchemaIssue[]} issues */
   constructor(issues) {
     super(issues.map(lineOf).join('; '))
@@ -24,3 +26,5 @@ function lineOf({ path, message }) {
   }
   return text === '' ? message : `\`${text}\`: ${message}`
 }
+
+module.exports = { SchemaError }

@@ -1,3 +1,5 @@
 // Types alone: nothing exists here at run time.
 
-export {}
+'use strict'
+
+module.exports = {}

@@ -1,5 +1,6 @@
 // The runtime piece by piece, for hosts. A minor version may rename anything in this file.
 
+import type { Isolation } from './index.js'
 import type { BoardEvent, BoardEventSeverity, BoardEventType } from './schemas/board-event.js'
 import type { PluginRun } from './schemas/engine-state.js'
 import type { PluginManifest, Tier } from './schemas/plugin-manifest.js'
@@ -74,6 +75,8 @@ export interface LoadFailure {
   plugin: string
   /** Why, in one line. */
   error: string
+  /** What its module threw in this process, where it did. Not enumerable: no copy has it, nor the JSON text. */
+  readonly cause?: unknown
 }
 
 /** What a plugin root holds. */
@@ -109,10 +112,16 @@ export interface InvokePluginOptions {
   eventsPath?: string | undefined
   /** What the handler reads of its dependencies, as `plugin_runs` of the state document has it. */
   dependencyRuns?: Readonly<Record<string, PluginRun>> | undefined
+  /** Where the handler runs. Default: `none`. */
+  isolation?: Isolation | undefined
   /** Called before each attempt, with its number from 1. */
   onAttemptStart?: ((attempt: number) => void) | undefined
-  /** Called after each attempt that failed, not for one that was cancelled or ran out of time. */
-  onAttemptFailed?: ((attempt: number, message: string) => void) | undefined
+  /**
+   * Called after each attempt that failed or ran out of time, not after one that was cancelled; with the
+   * first error's message, or the summary of a result without errors. `cause` is what the handler
+   * threw, where it did: an error of the same text where it ran in another process.
+   */
+  onAttemptFailed?: ((attempt: number, message: string, cause?: unknown) => void) | undefined
 }
 
 /** How one attempt ended. */
@@ -133,6 +142,11 @@ export interface InvokeAttempt {
 
 /** What an invocation came to. */
 export interface InvokePluginResult {
+  /**
+   * What the plugin threw, where it did, secrets included; an error of the same text, without secrets, where
+   * it ran in another process. Not enumerable: no copy has it, nor the JSON text.
+   */
+  readonly cause?: unknown
   /** The directory name. */
   plugin: string
   /** What the last attempt came to, without secrets. */

@@ -13,6 +13,7 @@ const files = readdirSync(`${directory}/test`)
   .filter((name) => name.endsWith('.test.js'))
   .map((name) => `test/${name}`)
 
+let failed = 0
 for (const node of nodes) {
   const given = process.argv.slice(2)
   // Most of the time a test waits for a process: two files at once suit even a small machine.
@@ -21,5 +22,6 @@ for (const node of nodes) {
     cwd: directory,
     stdio: 'inherit',
   })
-  if (status !== 0) process.exit(status ?? 1)
+  if (status !== 0) failed = status ?? 1
 }
+process.exit(failed)

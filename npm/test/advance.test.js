@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { getEventListeners } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { runAdvance } from 'warpline'
@@ -106,7 +106,7 @@ test('plugins that throw, hang, fail to load or return garbage leave their sibli
   assert.match(summary['b-hangs']?.result_summary ?? '', /timeout/)
   assert.match(summary['c-garbage']?.result_summary ?? '', /status/)
   assert.ok(!summary['c-garbage']?.result_summary.includes('splendid'))
-  assert.match(summary['d-broken']?.result_summary ?? '', /d-broken\/handler\.ts:1: .*enum/)
+  assert.match(summary['d-broken']?.result_summary ?? '', /d-broken\/handler\.ts:1:8: .*enum/)
   assert.match(summary['f-cyclic']?.result_summary ?? '', /circular/)
   assert.match(summary['h-no-manifest']?.result_summary ?? '', /at load/)
   for (const [name, entry] of Object.entries(summary)) {
@@ -183,7 +183,7 @@ test('every path that is moved is honoured, and nothing comes to be at the usual
     'runs',
     'state',
   ])
-  assert.deepEqual(readdirSync(join(there, 'state')), ['file.json'])
+  assert.deepEqual(readdirSync(join(there, 'state')), ['file.json', 'last-successful-advance'])
   assert.deepEqual(readdirSync(join(there, 'runs')), [`${result.run_id}.json`])
   assert.equal(readdirSync(join(there, 'logs/runs')).length, 1)
   const state = JSON.parse(readFileSync(join(there, 'state/file.json'), 'utf8'))
@@ -199,6 +199,7 @@ test('a signal that fired before the start runs nothing', async () => {
   assert.deepEqual(result.plugin_entries, [])
 })
 
+// Cases: T200, T202, T203, T540.
 test('an unusable root is refused by name, and nothing is written', async () => {
   const { list } = makeHome({ unused: {} })
   const absent = join(temporaryDirectory(), 'absent')
@@ -212,6 +213,11 @@ test('an unusable root is refused by name, and nothing is written', async () => 
     await assert.rejects(runAdvance({ pluginsDir }), { code: 'ERR_WARPLINE_PLUGIN_ROOT', message })
   }
   assert.deepEqual(list('.'), ['plugins'])
+
+  const strewn = makeHome({ good: {} })
+  writeFileSync(join(strewn.home, 'plugins', '.DS_Store'), '')
+  const { status, plugin_states } = await runAdvance()
+  assert.deepEqual([status, [...plugin_states]], ['complete', [['good', 'completed']]])
 })
 
 test('an option nobody knows, or of the wrong shape, is refused before anything begins', async () => {
@@ -285,6 +291,7 @@ function handler(summary) {
   return `import { skillOk } from 'warpline/unstable-result'\nexport const handler = async () => skillOk('${summary}')\n`
 }
 
+// Cases: T295, T296, T298.
 test('manifests load with their failures, sorted; an unusable root is a fact', async () => {
   const { home } = makeHome({
     good: { manifest: { ttl_hours: 5 } },
@@ -307,4 +314,25 @@ test('manifests load with their failures, sorted; an unusable root is a fact', a
   const absent = await loadPluginManifests(join(home, 'absent'))
   assert.equal(absent.manifests.size + absent.failures.length, 0)
   assert.deepEqual(absent.root_error, { path: join(home, 'absent'), code: 'ENOENT' })
+})
+
+test('handlers that load and those that do not are told apart, whichever comes first', async () => {
+  const { home } = makeHome({
+    a: { handler: "return skillOk('a ran')" },
+    b: { manifest: { dependencies: ['a'] }, handler: "return skillOk('b ran')" },
+    c: { manifest: { dependencies: ['a'] } },
+    d: { manifest: { dependencies: ['a'] } },
+    e: { manifest: { dependencies: ['a'] } },
+  })
+  const handler = (/** @type {string} */ name) => join(home, 'plugins', name, 'handler.ts')
+  writeFileSync(handler('c'), 'export const handler = () => {}\nenum No { such }\n')
+  rmSync(handler('d'))
+  writeFileSync(handler('e'), "throw new Error('not today')\n")
+  const { plugin_entries } = await runAdvance()
+  const told = Object.fromEntries(plugin_entries.map((each) => [each.plugin, each.result_summary]))
+  assert.equal(told.a, 'a ran')
+  assert.equal(told.b, 'b ran')
+  assert.match(told.c ?? '', /^c: \S+\/c\/handler\.ts:2:1: /)
+  assert.match(told.d ?? '', /^d: \S+\/d\/handler\.ts does not exist$/)
+  assert.equal(told.e, 'e: not today')
 })

@@ -25,6 +25,7 @@ function handler(code) {
 const returning = (body) =>
   handler(`export const handler = async (manifest, args, signal, capabilities) => { ${body} }\n`)
 
+// Cases: T542.
 test('a handler gets manifest, arguments, a signal and its capabilities, fresh each time', async () => {
   const plugin = returning(`
     const seen = { manifest: { ...manifest }, args: { ...args }, aborted: signal.aborted, keys: Object.keys(capabilities).sort() }
@@ -74,7 +75,6 @@ test('whatever is returned becomes JSON, or an error that says why not', async (
     ['return 10n', false, /BigInt/],
     ['const a: any = {}; a.a = a; return a', false, /circular/],
     ['return "x".repeat(33 * 1024 * 1024)', false, /longer than/],
-    ['let d: any = []; for (let i = 0; i < 100_000; i++) d = [d]; return d', false, /call stack/],
     ['return new Proxy({}, { ownKeys() { throw new Error("no keys") } })', false, /no keys/],
     ['return "cut \\ud83d"', true, 'cut \ud83d'],
   ]
@@ -184,6 +184,7 @@ test('a handler runs in the async context of whoever began the operation', async
   assert.deepEqual((await engine.attempt(plugin, { operation: 78 })).value, { store: null })
 })
 
+// Cases: T094, T096, T337, T338.
 test('capabilities answer for declared names, from copies, to the caller alone', async () => {
   const context = {
     caller: { plugin: 'reader', runId: 'run-1' },
@@ -198,7 +199,10 @@ test('capabilities answer for declared names, from copies, to the caller alone',
     const attempt = (code: () => unknown) => { try { return code() } catch (error) { return 'threw: ' + (error as Error).message } }
     const first: any = dependencies.lastOutput(caller, 'source')
     first.body = 'spoiled'
+    secrets.resolvedNames(caller).push('MORE')
+    const keys = Object.keys(capabilities).sort()
     return {
+      keys,
       caller,
       names: secrets.resolvedNames(caller),
       again: dependencies.lastOutput(caller, 'source'),
@@ -217,13 +221,14 @@ test('capabilities answer for declared names, from copies, to the caller alone',
     }
   `)
   const { value } = await engine.attempt(plugin, { context })
+  assert.deepEqual(value.keys, ['caller', 'dependencies', 'secrets'])
   assert.deepEqual(value.caller, context.caller)
   assert.deepEqual(value.names, ['TOKEN'])
   assert.deepEqual(value.again, context.dependencies.source.output)
   assert.equal(value.run, 'success')
   assert.deepEqual(value.silent, [null, null])
   for (const text of [value.undeclared, value.undeclaredRun]) {
-    assert.match(text, /^threw: .*`reader`.*`other`.*`dependencies`/)
+    assert.match(text, /^threw: .*`reader` reads `other`.*add it to `dependencies`$/)
   }
   assert.match(value.inherited, /^threw: /)
   for (const text of value.noCaller) assert.match(text, /^threw: .*capabilities\.caller/)

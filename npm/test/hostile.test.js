@@ -61,18 +61,27 @@ test('whatever an error is called, its throw is a failed result and the host liv
   assert.deepEqual([...plugin_states.values()], [...names.map(() => 'failed'), 'completed'])
 })
 
+test('a result that nests too deep to be one is a failed result', async () => {
+  const handler = 'let d: any = []; for (let i = 0; i < 100_000; i++) d = [d]; return d'
+  makeHome({ deep: { handler } })
+  const witness = /** @type {const} */ ({ granted: false, reason: 'manual-run' })
+  const { result } = await invokePlugin('deep', {}, {}, witness)
+  assert.equal(result.status, 'failed')
+  assert.equal(result.errors[0]?.code, 'parse_error')
+})
+
 test('a plugin that keeps the thread busy costs its siblings time, and nothing else', async () => {
-  const spin = 'const until = Date.now() + 1500; while (Date.now() < until);'
+  const spin = 'const until = Date.now() + 3000; while (Date.now() < until);'
   makeHome({
     'a-spins': { handler: `await null; ${spin} return skillOk('spun')` },
-    'b-quick': { manifest: { timeout_ms: 300 }, handler: "return skillOk('quick')" },
+    'b-quick': { manifest: { timeout_ms: 2000 }, handler: "return skillOk('quick')" },
   })
   const { status, plugin_entries } = await runAdvance()
   assert.equal(status, 'complete', JSON.stringify(plugin_entries))
 })
 
 test('a handler whose run was given up before it began is never called', async () => {
-  const { home } = makeHome({
+  const { home, json, list } = makeHome({
     waits: {
       handler: `const { writeFileSync } = await import('node:fs')
         writeFileSync(process.env.WARPLINE_HOME + '/called', '')
@@ -83,13 +92,18 @@ test('a handler whose run was given up before it began is never called', async (
   const invoked = invokePlugin(
     'waits',
     {},
-    { signal: controller.signal },
+    { signal: controller.signal, persistArtifact: true, runId: 'given-up' },
     { granted: false, reason: 'manual-run' },
   )
+  // It has begun when those are done that were asked for before this.
+  for (let turn = 0; turn < 3; turn += 1) await null
+  await new Promise((resolve) => setImmediate(resolve))
   controller.abort()
-  // The engine gives up on its own threads while this one is busy.
-  const until = Date.now() + 300
-  while (Date.now() < until);
+  // The engine gives up on its own threads, and writes that down, while this one is busy.
+  const until = Date.now() + 60_000
+  const isGivenUp = () =>
+    list('runs').includes('given-up.json') && json('runs/given-up.json').cancelled
+  while (!isGivenUp()) assert.ok(Date.now() < until)
   const { cancelled } = await invoked
   assert.equal(cancelled, true)
   await new Promise((resolve) => setTimeout(resolve, 50))
@@ -105,15 +119,18 @@ test('a pipe in the place of a module is refused, not waited for', async () => {
   assert.match(plugin_entries[1]?.result_summary ?? '', /handler\.ts/)
 })
 
-test('a hook that rejects is reported like one that throws', async () => {
+test('a hook that rejects is reported like one that throws', async (t) => {
   makeHome({ fine: {} })
+  const write = t.mock.method(process.stderr, 'write', () => true)
   const { status } = await runAdvance({
     onPluginStart: async () => {
       throw new Error('the hook rejected')
     },
   })
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  write.mock.restore()
   assert.equal(status, 'complete')
+  const told = write.mock.calls.map(({ arguments: [text] }) => text)
+  assert.deepEqual(told, ['warpline: a hook failed: the hook rejected\n'])
 })
 
 test('an option that JSON would lose, and a plugin without a name, are refused', async () => {

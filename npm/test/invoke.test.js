@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { invokePlugin } from '../lib/unstable-runtime.js'
+import { runAdvance } from '../lib/index.js'
+import { invokePlugin, loadPluginManifests } from '../lib/unstable-runtime.js'
 import { makeHome } from './support/home.js'
 
 /** @type {import('../lib/unstable-capabilities.js').GrantWitness} */
@@ -41,6 +42,26 @@ test('a plugin runs with its arguments, and its result is validated and stamped'
   assert.deepEqual([outcome.attempt_count, outcome.retried, outcome.final_error], [1, false, null])
   assert.deepEqual(list('.'), ['plugins'])
   assert.equal((await invokePlugin('echo', undefined, undefined, byHand)).result.summary, 'unset')
+})
+
+// Cases: T541.
+test('a handler that takes three parameters is called like any other', async () => {
+  makeHome({
+    three: {
+      files: {
+        'handler.ts': `
+import { skillOk } from 'warpline/unstable-result'
+export const handler = async (manifest: object, args: { city: string }, signal: AbortSignal) =>
+  skillOk([args.city, signal.aborted].join(), { phases_completed: ['asked'] })
+`,
+      },
+    },
+  })
+  const { result, final_error } = await invokePlugin('three', { city: 'Bern' }, {}, byHand)
+  assert.deepEqual(
+    [result.status, result.summary, result.phases_completed, final_error],
+    ['success', 'Bern,false', ['asked'], null],
+  )
 })
 
 test('without a witness nothing is invoked', async () => {
@@ -111,11 +132,15 @@ test('a timeout is the runtime’s own, a cancellation the caller’s', async ()
     },
     patient: { handler: 'await new Promise(() => {}); return skillOk("x")' },
   })
-  const slow = await invokePlugin('sleeps', {}, {}, byHand)
+  /** @type {unknown[]} */
+  const failures = []
+  const onAttemptFailed = (/** @type {unknown[]} */ ...failed) => failures.push(failed)
+  const slow = await invokePlugin('sleeps', {}, { onAttemptFailed }, byHand)
   assert.deepEqual(
     [slow.timed_out, slow.cancelled, slow.attempts[0]?.status],
     [true, false, 'timeout'],
   )
+  assert.deepEqual(failures, [[1, 'timeout', undefined]])
   const cancelled = await invokePlugin('patient', {}, { signal: AbortSignal.timeout(40) }, byHand)
   assert.deepEqual([cancelled.timed_out, cancelled.cancelled], [false, true])
 })
@@ -149,6 +174,7 @@ test('what is printed goes to the transcript of the artifact, secrets redacted',
   )
 })
 
+// Cases: T094.
 test('a dependency is read from what the host supplies', async () => {
   makeHome({
     reader: {
@@ -174,6 +200,32 @@ test('a dependency is read from what the host supplies', async () => {
   assert.deepEqual(JSON.parse(outcome.result.summary), ['failed', 'b', null, null])
 })
 
+// Cases: T096.
+test('a dependency that the manifest does not name is not read, whatever is recorded of it', async () => {
+  makeHome({
+    source: { handler: "return skillOk('made', { artifacts_produced: ['a.md'] })" },
+    ...Object.fromEntries(
+      [[], ['other']].map((dependencies, index) => [
+        `reader-${index}`,
+        {
+          manifest: { dependencies },
+          handler: `
+            const { caller, dependencies } = capabilities
+            return skillOk(JSON.stringify(dependencies.lastOutput(caller, 'source')))`,
+        },
+      ]),
+    ),
+  })
+  await runAdvance()
+  const { plugin_entries } = await runAdvance({ force: true })
+  const told = plugin_entries.filter(({ plugin }) => plugin !== 'source')
+  assert.equal(told.length, 2)
+  for (const { status, result_summary } of told) {
+    assert.equal(status, 'failed')
+    assert.match(result_summary, /`source`.*`dependencies`/)
+  }
+})
+
 test('a plugin that is not there, or does not load, is a failed result', async () => {
   makeHome({ broken: { files: { 'manifest.ts': "throw new Error('no')\n" } } })
   for (const name of ['absent', 'broken', '../plugins/broken', '__proto__']) {
@@ -182,6 +234,47 @@ test('a plugin that is not there, or does not load, is a failed result', async (
     assert.equal(result.errors[0]?.code, 'dependency_unavailable')
     assert.equal(attempt_count, 1)
   }
+})
+
+test('what plugin code threw reaches the host as it was thrown, and stays out of the record', async () => {
+  makeHome({
+    throws: { handler: "throw Object.assign(new RangeError('boom'), { token: 'kept' })" },
+    unloadable: { files: { 'handler.ts': "throw new URIError('at load')\n" } },
+    unread: { files: { 'manifest.ts': 'let a; let a\n' } },
+    returns: { handler: "return skillFailure('data_missing', 'nothing there')" },
+  })
+  /** @type {unknown[]} */
+  const seen = []
+  const options = {
+    persistArtifact: true,
+    runId: 'run-3',
+    onAttemptFailed: (/** @type {unknown[]} */ ...told) => seen.push(told),
+  }
+  const outcome = await invokePlugin('throws', {}, options, byHand)
+  const cause = /** @type {RangeError & { token: string }} */ (outcome.cause)
+  assert.ok(cause instanceof RangeError)
+  assert.deepEqual([cause.message, cause.token], ['boom', 'kept'])
+  assert.match(cause.stack ?? '', /throws\/handler\.ts:4:/)
+  assert.deepEqual(seen, [[1, 'boom', cause]])
+  assert.ok(!JSON.stringify(outcome).includes('kept'))
+  assert.ok(!Object.keys(outcome).includes('cause'))
+
+  const loaded = await invokePlugin('unloadable', {}, {}, byHand)
+  assert.ok(loaded.cause instanceof URIError)
+  const returned = await invokePlugin('returns', {}, {}, byHand)
+  assert.ok(!('cause' in returned))
+  const { failures } = await loadPluginManifests()
+  const fault = /** @type {Error} */ (failures[0]?.cause)
+  assert.equal(fault.message, failures[0]?.error)
+  assert.ok(fault.cause instanceof SyntaxError, 'what the JavaScript engine said')
+
+  const causes = new Map()
+  const { plugin_entries } = await runAdvance({
+    onPluginEnd: (plugin, _state, _elapsed, _reason, thrown) => causes.set(plugin, thrown),
+  })
+  assert.equal(causes.get('throws').message, 'boom')
+  assert.equal(causes.get('returns'), undefined)
+  assert.ok(!JSON.stringify(plugin_entries).includes('kept'))
 })
 
 test('options of the wrong shape, and a run id that is no file name, are refused', async () => {

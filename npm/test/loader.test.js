@@ -5,9 +5,9 @@ import { realpathSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-
+import * as builders from 'warpline/unstable-result'
 import { importPlugin } from '../lib/loader/import-plugin.js'
-import * as builders from '../lib/unstable-result.js'
+import { PluginFiles } from '../lib/loader/plugin-files.js'
 import { AskingEngine } from './support/engine.js'
 import { temporaryDirectory, writeFiles } from './support/plugins.js'
 
@@ -56,7 +56,11 @@ test('syntax that needs code generated is refused, and the file is named', async
   })
   const { error } = await manifestOf(refused)
   assert.match(error ?? '', /enum/)
-  assert.ok(error?.startsWith(`${join(refused.directory, 'level.ts')}:2: `), error)
+  const place = `${join(refused.directory, 'level.ts')}:2:8`
+  assert.equal(
+    error,
+    `${place}: an enum stands for code and cannot be erased: \`export enum Level { Low }\``,
+  )
 
   const thrown = await importPlugin(refused, 'manifest.ts').then(
     () => assert.fail('an enum was accepted'),
@@ -70,13 +74,65 @@ test('syntax that needs code generated is refused, and the file is named', async
 test('what is not TypeScript at all is refused, and the file is named', async () => {
   const broken = plugin('broken', { 'manifest.ts': "export const manifest = { name: 'open\n" })
   const { error } = await manifestOf(broken)
-  assert.ok(error?.startsWith(`${join(broken.directory, 'manifest.ts')}:1: `), error)
+  const place = `${join(broken.directory, 'manifest.ts')}:1:33`
+  assert.equal(error, `${place}: unterminated string: \`export const manifest = { name: 'open\``)
 })
 
-test('a fault that only the JavaScript engine sees names the file as well', async () => {
-  const early = plugin('early', { 'manifest.ts': 'let a; let a; export const manifest = {}\n' })
+test('a file that ends too early is named without an excerpt of nothing', async () => {
+  const cut = plugin('cut', { 'manifest.ts': 'export const manifest = (\n' })
+  const { error } = await manifestOf(cut)
+  assert.match(error ?? '', /manifest\.ts:2:1: expected .*`EOF`$/)
+})
+
+test('a type that is imported as a value is told of with the way out', async () => {
+  const typed = plugin('named', {
+    'manifest.ts':
+      "import { Named } from './named.ts'\nexport const manifest = ((of: Named) => of)({ name: 'x' })\n",
+    'named.ts': 'export interface Named { name: string }\n',
+  })
+  const { error } = await manifestOf(typed)
+  const told = "provide an export named 'Named', and a type needs `import type`: `import { Named }"
+  assert.ok(error?.includes(told), error ?? '')
+})
+
+test('each kind of syntax that stands for code names its place and shows it', async () => {
+  const kinds = [
+    ['enum E { A }', 1],
+    ['namespace N { export const a = 1 }', 1],
+    ['class C { constructor(private a: number) {} }', 23],
+    ["import fs = require('node:fs')", 1],
+    ['export = 1', 1],
+    ['const a = <number>1', 11],
+    ['@sealed class C {}', 1],
+  ]
+  for (const [index, [source, column]] of kinds.entries()) {
+    const files = { 'manifest.ts': `\n${source}\nexport const manifest = {}\n` }
+    const { directory, ...rest } = plugin(`kind-${index}`, files)
+    const { error } = await manifestOf({ directory, ...rest })
+    assert.ok(error?.startsWith(`${join(directory, 'manifest.ts')}:2:${column}: `), error)
+    assert.ok(error?.endsWith(`: \`${source}\``), error)
+  }
+})
+
+test('a fault that only the JavaScript engine sees is found in the file that has it', async () => {
+  const early = plugin('early', {
+    'manifest.ts': "import { deep } from './deep.ts'\nexport const manifest = { deep }\n",
+    'deep.ts': 'export const deep: number = 1\n\nlet a; let a\n',
+    'handler.ts': "import { gone } from './deeper.ts'\nexport const handler = gone\n",
+    'deeper.ts': 'export const here = 1\n',
+  })
   const { error } = await manifestOf(early)
-  assert.ok(error?.startsWith(`${join(early.directory, 'manifest.ts')}: `), error)
+  const place = `${join(early.directory, 'deep.ts')}:3:12`
+  assert.equal(error, `${place}: identifier \`a\` has already been declared: \`let a; let a\``)
+  const { value } = await engine.handler(early)
+  assert.ok(value.startsWith(`${join(early.directory, 'handler.ts')}:1:10: `), value)
+  assert.ok(value.endsWith(": `import { gone } from './deeper.ts'`"), value)
+})
+
+test('a syntax error that a module throws while it runs names the module', async () => {
+  const parsing = plugin('parsing', { 'manifest.ts': "export const manifest = JSON.parse('{')\n" })
+  const { error } = await manifestOf(parsing)
+  assert.ok(error?.startsWith(`${join(parsing.directory, 'manifest.ts')}: `), error)
 })
 
 test('a position in a stack is that of the source', async () => {
@@ -242,4 +298,13 @@ test('one plugin that fails takes none along', async () => {
   assert.equal(byName['throws-null']?.error, 'null')
   assert.match(byName.cyclic?.error ?? '', /circular/)
   assert.deepEqual(byName.good?.manifest, { fine: true })
+})
+
+test('a file that was read ahead is not read again, and is forgotten with its import', () => {
+  const files = new PluginFiles('r', 'file:///package.json', () => ({ source: 'read' }))
+  const url = 'file:///plugins/p/handler.ts?warpline=r.1'
+  files.keep(url, { source: 'kept' })
+  assert.match(String(files.load(url)?.source), /^kept\n/)
+  files.forget(url)
+  assert.match(String(files.load(url)?.source), /^read\n/)
 })

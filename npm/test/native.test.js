@@ -48,40 +48,64 @@ test('a worker thread has an engine of its own, and ends', async () => {
 // `command` is the one way to a grant: the command line, typed by a human.
 const FUNCTIONS = [
   'appendEvent',
+  'beforePrint',
   'eraseFile',
+  'examineFile',
   'formatIdle',
   'homeArgument',
   'isEligibleForTier',
   'jsonSchema',
   'makeEvent',
+  'processVariable',
   'readText',
+  'redact',
+  'runAlone',
+  'takeErased',
   'tier',
   'validateJson',
+  'version',
   'warplineHome',
   'writeAtomic',
 ]
 const METHODS = [
   'advance',
   'begin',
+  'beginPrepared',
   'cancel',
   'command',
   'commandEnded',
+  'commandOver',
   'complete',
   'exit',
-  'invoke',
   'loadManifests',
-  'print',
+  'prepare',
+  'prints',
+  'restoreHandlers',
 ]
+
+const PRINTS_METHODS = ['print', 'redact', 'release']
+const WORKER_METHODS = ['aborted', 'begin', 'complete', 'fault', 'prints', 'stray', 'warn']
+const CLASSES = ['NativeEngine', 'NativePrints', 'NativeWorker']
 
 test('the native module offers exactly what is listed here, and its types say the same', () => {
   const module = native()
-  assert.deepEqual(Object.keys(module).sort(), ['NativeEngine', ...FUNCTIONS])
-  const methods = Object.getOwnPropertyNames(module.NativeEngine.prototype)
-  assert.deepEqual(methods.filter((name) => name !== 'constructor').sort(), METHODS)
+  assert.deepEqual(Object.keys(module).sort(), [...CLASSES, ...FUNCTIONS])
+  const offered = /** @type {Record<string, any>} */ (/** @type {unknown} */ (module))
+  for (const [name, listed] of Object.entries({
+    NativeEngine: METHODS,
+    NativePrints: PRINTS_METHODS,
+    NativeWorker: WORKER_METHODS,
+  })) {
+    const methods = Object.getOwnPropertyNames(offered[name].prototype)
+    assert.deepEqual(methods.filter((method) => method !== 'constructor').sort(), listed)
+  }
 
   const types = readFileSync(new URL('../lib/native-engine.d.ts', import.meta.url), 'utf8')
   const declared = [...types.matchAll(/^ {2}(\w+)\(/gm)].map(([, name]) => name)
-  assert.deepEqual(declared.sort(), [...FUNCTIONS, ...METHODS].sort())
+  assert.deepEqual(
+    declared.sort(),
+    [...FUNCTIONS, ...METHODS, ...PRINTS_METHODS, ...WORKER_METHODS].sort(),
+  )
 })
 
 test('input that this package never sends is refused, and takes nothing down', () => {
@@ -92,10 +116,11 @@ test('input that this package never sends is refused, and takes nothing down', (
   assert.throws(() => module.warplineHome('nonsense'), /not valid JSON/)
   assert.throws(() => /** @type {any} */ (module).eraseFile(7))
   assert.deepEqual(module.eraseFile('/no/such/file.ts'), {})
+  assert.equal(module.examineFile('/no/such/file.ts'), null)
   const ignore = () => {}
-  const engine = new module.NativeEngine(ignore, ignore, ignore)
+  const engine = new module.NativeEngine(ignore, ignore, ignore, process.execPath, [])
   engine.complete(99, 'value', 'not JSON')
-  engine.print(99, 'x')
+  assert.equal(engine.prints(99), null)
   engine.cancel(-1)
   assert.equal(engine.exit(), '[]')
 })

@@ -85,3 +85,33 @@ test('the callback of a write is called, and megabytes arrive whole', () => {
   assert.equal(stderr.match(/x{9999}\n/g)?.length, 400)
   assert.equal(captured.length, 401)
 })
+
+test('a plugin that ends, closes or corks a stream prints its last text, and takes the stream from nobody', () => {
+  const { status, lines, stderr, captured } = run(`
+    import { Readable } from 'node:stream'
+    import { pipeline } from 'node:stream/promises'
+    export async function handler() {
+      process.stdout.cork()
+      process.stderr.cork()
+      console.log('not held back')
+      await pipeline(Readable.from(['in a pipeline\\n']), process.stdout)
+      await new Promise((resolve) => process.stdout.end('last of stdout\\n', resolve))
+      await new Promise((resolve) => process.stderr.end('last of stderr\\n', 'utf8', resolve))
+      await new Promise((resolve) => process.stderr.end(resolve))
+      process.stdout.destroy(new Error('closed'))
+      console.log('behind the end')
+    }
+  `)
+  assert.equal(status, 0, stderr)
+  assert.deepEqual(lines, ['host before', 'host meanwhile', 'host after'])
+  const printed = [
+    'not held back',
+    'in a pipeline',
+    'last of stdout',
+    'last of stderr',
+    'behind the end',
+  ]
+  const transcript = captured.map((/** @type {{ text: string }} */ print) => print.text).join('')
+  assert.equal(transcript, `${printed.join('\n')}\n`)
+  for (const text of printed) assert.ok(stderr.includes(`${text}\n`), `${text} in ${stderr}`)
+})

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -19,7 +20,7 @@ function host(code) {
   const imports = `import { runAdvance } from '${index}'\nimport { invokePlugin } from '${runtime}'\n`
   writeFiles(directory, { 'host.mjs': imports + code })
   const file = join(directory, 'host.mjs')
-  const run = spawnSync(process.execPath, [file], { encoding: 'utf8', timeout: 30_000 })
+  const run = spawnSync(process.execPath, [file], { encoding: 'utf8', timeout: 120_000 })
   return { ...run, file }
 }
 
@@ -92,5 +93,34 @@ test('workers that end in the middle of an advance take nothing down', async () 
       worker.once('error', reject)
     })
     await worker.terminate()
+  }
+})
+
+test('an advance of a worker that is terminated is recorded, each time', () => {
+  const { home } = makeHome({ waits: { handler: 'return new Promise(() => {})' } })
+  const rounds = 20
+  // The thread that ends is the only one that has the engine, and the process ends right after it.
+  const { status, stderr } = host(`
+    import { once } from 'node:events'
+    import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads'
+    if (isMainThread) {
+      for (let round = 0; round < ${rounds}; round += 1) {
+        const worker = new Worker(new URL(import.meta.url), { workerData: round })
+        await once(worker, 'message')
+        await worker.terminate()
+      }
+    } else {
+      await runAdvance({
+        stateDir: \`${home}/states/\${workerData}/engine-state.json\`,
+        runsDir: \`${home}/states/\${workerData}/runs\`,
+        onPluginStart: () => parentPort.postMessage('running'),
+      })
+    }
+  `)
+  assert.equal(status, 0, stderr)
+  for (let round = 0; round < rounds; round += 1) {
+    const [log] = readdirSync(join(home, 'states', String(round), 'runs'))
+    const text = readFileSync(join(home, 'states', String(round), 'runs', String(log)), 'utf8')
+    assert.equal(JSON.parse(text).status, 'interrupted')
   }
 })

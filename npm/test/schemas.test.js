@@ -1,7 +1,9 @@
 // Schema objects: every face of them runs the engine's validators.
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 
 import { SchemaError } from '../lib/schema.js'
 import * as boardEvent from '../lib/schemas/board-event.js'
@@ -36,6 +38,27 @@ for (const [schema, family, key] of families) {
   })
 }
 
+/** Validators that a consumer makes of the JSON Schema documents. */
+const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictRequired: false })
+const documents = families.map(([schema, family, key]) => {
+  const file = new URL(`../../tests/vectors/${family}.json`, import.meta.url)
+  return { schema, key, family, cases: JSON.parse(readFileSync(file, 'utf8')).cases }
+})
+for (const { schema, key, family, cases } of documents) {
+  test(`${family}: the JSON Schema document accepts what parse accepts, and what parse returns`, () => {
+    const accepts = ajv.compile(schema.toJSONSchema())
+    const unlike = []
+    let refused = 0
+    for (const { id, input } of cases) {
+      const outcome = schema.safeParse(input[key])
+      if (!outcome.success) refused += Number(!accepts(input[key]))
+      else if (!accepts(input[key]) || !accepts(outcome.data)) unlike.push([id, accepts.errors])
+    }
+    assert.deepEqual(unlike, [])
+    assert.ok(refused > 0, 'it refuses something as well')
+  })
+}
+
 const modules = { boardEvent, engineState, pluginConfig, pluginManifest, runLog, skillResult }
 const schemas = Object.values(modules)
   .flatMap((module) => Object.entries(module))
@@ -62,6 +85,21 @@ for (const [name, schema] of schemas) {
     }
   })
 }
+
+// Cases: T537.
+test('a run log counts what was loaded and has no key of older builds', () => {
+  const { properties } = /** @type {any} */ (runLog.RunLogSchema.toJSONSchema())
+  assert.deepEqual(Object.keys(properties).sort(), [
+    'completed_at',
+    'manifests_loaded',
+    'plugin_entries',
+    'resumed_from',
+    'run_id',
+    'started_at',
+    'status',
+    'summary',
+  ])
+})
 
 test('the error names paths and shapes, never a value', () => {
   const secret = 'hunter2'

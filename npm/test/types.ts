@@ -1,5 +1,6 @@
 // What the types admit and refuse. Checked by tsc, never run.
 
+import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type {
   AdvanceOptions,
   AdvanceResult,
@@ -30,7 +31,12 @@ import type {
 } from 'warpline/unstable-capabilities'
 import { atomicWriteJson, readJsonOrNull } from 'warpline/unstable-fs'
 import { skillFailure, skillHandoff, skillOk } from 'warpline/unstable-result'
-import { invokePlugin, loadPluginManifests } from 'warpline/unstable-runtime'
+import {
+  type InvokePluginOptions,
+  invokePlugin,
+  loadPluginManifests,
+} from 'warpline/unstable-runtime'
+import { openTestHome, type TestHome, type TestRun } from 'warpline/unstable-testing'
 
 // A manifest is parsed from anything and read as what it is.
 export const manifest: PluginManifest = PluginManifestSchema.parse({
@@ -94,10 +100,22 @@ else outcome.error.issues.map((issue) => issue.path)
 // @ts-expect-error: data is there after success alone
 outcome.data
 
+// Schema objects are what libraries that take any schema expect, with the types on both sides.
+export const standard: StandardSchemaV1<PluginManifestInput, PluginManifest> = PluginManifestSchema
+export const input: StandardSchemaV1.InferInput<typeof SkillResultSchema> = skillOk('')
+export const given: StandardSchemaV1.InferOutput<typeof PluginManifestSchema> = manifest
+// @ts-expect-error: what comes out is a manifest
+export const another: StandardSchemaV1<PluginManifestInput, SkillResult> = PluginManifestSchema
+
 // An invocation takes a witness.
 const witness: GrantWitness = { granted: true, scope: 'x' }
 export const invoked = invokePlugin('x', {}, { runId: 'r' }, witness)
 export const manual = invokePlugin('x', {}, {}, { granted: false, reason: 'manual-run' })
+const onAttemptStart = (attempt: number) => void attempt
+const onAttemptFailed = (attempt: number, message: string) => void [attempt, message]
+export const told = invokePlugin('x', {}, { onAttemptStart, onAttemptFailed }, witness)
+// @ts-expect-error: an attempt that failed is told with its number first
+export const mistold: InvokePluginOptions['onAttemptFailed'] = (failed: Error) => failed
 // @ts-expect-error: the witness is missing
 export const missing = invokePlugin('x', {}, {})
 // @ts-expect-error: a witness without a grant gives its reason
@@ -119,6 +137,22 @@ export const home: string = warplineHome()
 export const file: Promise<unknown> = readJsonOrNull('x').then((value) =>
   atomicWriteJson('y', value),
 )
+// A test home.
+export const opened: Promise<TestHome> = openTestHome({ pluginsDir: new URL('file:///plugins') })
+export const ran = async (test: TestHome): Promise<TestRun> => {
+  await test.write('state/x.json', { rows: [] })
+  return test.run('x', {
+    args: { repo: 'a/b' },
+    config: {},
+    secrets: { TOKEN: 't' },
+    dependencies: { a: { output: { type: 't', body: 'b' }, run: 'gated' }, b: {} },
+    now: '2026-03-01T08:00:00Z',
+  })
+}
+// @ts-expect-error: a folder of plugins is named
+openTestHome({})
+// @ts-expect-error: the ways in which a run ends are closed
+export const tired = (test: TestHome) => test.run('x', { dependencies: { a: { run: 'tired' } } })
 export const locked = (error: WarplineError) => error.code === 'ERR_WARPLINE_LOCKED'
 // @ts-expect-error: the codes are closed
 export const unknown = (error: WarplineError) => error.code === 'ERR_WARPLINE_TIRED'

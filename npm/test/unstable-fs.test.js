@@ -18,8 +18,9 @@ test('a file is replaced whole, its directories made, nothing left beside it', a
   assert.deepEqual(readdirSync(join(directory, 'a/b')), ['c.txt'])
 })
 
+// Cases: T405, T409.
 test('what was written as JSON is read back; what is not there is null', async () => {
-  const file = join(directory, 'value.json')
+  const file = join(directory, 'deep/er/value.json')
   assert.equal(await readJsonOrNull(file), null)
   await atomicWriteJson(file, { b: 1, a: ['x', null] })
   assert.deepEqual(await readJsonOrNull(file), { b: 1, a: ['x', null] })
@@ -27,6 +28,7 @@ test('what was written as JSON is read back; what is not there is null', async (
   assert.equal(await readJsonOrNull(file), null)
 })
 
+// Cases: T409.
 test('a file that is not JSON, or no file, is an error that shows nothing of it', async () => {
   const file = join(directory, 'broken.json')
   writeFileSync(file, '{ "token": "hunter2" ')
@@ -53,4 +55,15 @@ test('a relative path lies in the working directory', async () => {
   await atomicWriteText('here.txt', 'x')
   process.chdir(before)
   assert.equal(readFileSync(join(directory, 'here.txt'), 'utf8'), 'x')
+})
+
+test('what a plugin puts in the place of JSON changes no file, and nothing that is read', async (t) => {
+  const file = join(directory, 'shared.json')
+  const patched = () => {
+    throw new Error('patched')
+  }
+  t.mock.method(JSON, 'stringify', patched)
+  t.mock.method(JSON, 'parse', patched)
+  await atomicWriteJson(file, { a: 1 })
+  assert.deepEqual(await readJsonOrNull(file), { a: 1 })
 })

@@ -9,11 +9,38 @@ RunProfile = Literal["daily", "weekly", "manual"]
 ResultStatus = Literal["success", "partial", "failed", "skipped"]
 Impact = Literal["HIGH", "MEDIUM", "LOW"]
 AdvanceStatus = Literal["complete", "partial", "failed", "interrupted"]
+EntryStatus = Literal["completed", "failed", "skipped", "gated", "denied"]
+RunStatus = Literal["success", "partial", "failed", "skipped", "gated"]
+SideEffect = Literal["sends_email", "creates_issue", "writes_db", "external_api", "modifies_file"]
+Schedule = Literal["on_run", "daily", "weekly", "manual"]
+AutonomyLevel = Literal["autonomous", "supervised", "manual"]
+InputType = Literal["string", "number", "boolean", "array", "object"]
+OutputFormat = Literal["markdown", "json", "html", "text"]
+ErrorCode = Literal[
+    "auth_failure",
+    "rate_limit",
+    "data_missing",
+    "stale_data",
+    "parse_error",
+    "timeout",
+    "dependency_unavailable",
+]
+NotDueReason = Literal[
+    "profile_schedule",
+    "min_tier",
+    "headless_supervised",
+    "manual",
+    "fresh",
+    "task_locked",
+    "dependency_failed",
+    "denied",
+    "unapproved",
+]
 PluginState = Literal["pending", "running", "gated", "approved", "completed", "failed", "skipped"]
 
 
 class _ManifestInput(TypedDict):
-    type: str
+    type: InputType
     required: bool
 
 
@@ -26,13 +53,23 @@ class ManifestInput(_ManifestInput, total=False):
 
 class _ManifestOutput(TypedDict):
     type: str
-    temporality: str
+    temporality: Literal["versioned", "replace"]
 
 
 class ManifestOutput(_ManifestOutput, total=False):
     """An output that a manifest declares."""
 
     description: str
+
+
+class _ManifestAction(TypedDict):
+    description: str
+
+
+class ManifestAction(_ManifestAction, total=False):
+    """A word for `warpline run` that a manifest declares."""
+
+    is_default: bool
 
 
 class _Manifest(TypedDict):
@@ -42,30 +79,33 @@ class _Manifest(TypedDict):
     inputs: dict[str, ManifestInput]
     outputs: dict[str, ManifestOutput]
     capabilities: list[str]
-    schedule: str
-    autonomy_level: str
-    side_effects: list[str]
+    schedule: Schedule
+    autonomy_level: AutonomyLevel
+    side_effects: list[SideEffect]
     secrets: list[str]
     ttl_hours: float
     dependencies: list[str]
     timeout_ms: int
     max_retries: int
-    retry_delay_ms: float
+    retry_delay_ms: int
     max_parallelism: int
-    min_tier: str
+    min_tier: Tier
 
 
 class Manifest(_Manifest, total=False):
     """A validated manifest, with its defaults."""
 
-    actions: Any
+    actions: dict[str, ManifestAction]
 
 
-class OutputRecord(TypedDict, total=False):
-    """What a run left."""
-
+class _OutputRecord(TypedDict):
     type: str
-    format: str
+
+
+class OutputRecord(_OutputRecord, total=False):
+    """A thing that a handler hands over: it has either `body` or `path`."""
+
+    format: OutputFormat
     path: str
     body: str
     run_id: str
@@ -73,7 +113,7 @@ class OutputRecord(TypedDict, total=False):
 
 
 class _SkillError(TypedDict):
-    code: str
+    code: ErrorCode
     message: str
     impact: Impact
 
@@ -104,19 +144,66 @@ class SkillResult(_SkillResult, total=False):
     """What a handler returns."""
 
     errors: list[SkillError]
-    artifacts_produced: list[OutputRecord]
+    artifacts_produced: list[Union[str, OutputRecord]]
+    schema_version: float
     reversible: bool
     undo_instruction: str
     needs_llm: NeedsLlm
-    schema_version: int
+
+
+class _RecordedOutput(TypedDict):
+    type: str
+    format: OutputFormat
+
+
+class RecordedOutput(_RecordedOutput, total=False):
+    """An Output on record: it has either `body` or `path`."""
+
+    run_id: str
+    produced_at: str
+    body: str
+    path: str
+
+
+class _RecordedError(TypedDict):
+    code: ErrorCode
+    message: str
+    impact: Impact
+    retryable: bool
+
+
+class RecordedError(_RecordedError, total=False):
+    """One error of a result on record."""
+
+    source: str
+
+
+class _RecordedResult(TypedDict):
+    status: ResultStatus
+    phases_completed: list[str]
+    phases_failed: list[str]
+    errors: list[RecordedError]
+    data_freshness: dict[str, str]
+    summary: str
+    artifacts_produced: list[RecordedOutput]
+    schema_version: float
+
+
+class RecordedResult(_RecordedResult, total=False):
+    """What a handler returned, as it is recorded: with its defaults."""
+
+    reversible: bool
+    undo_instruction: str
+    needs_llm: NeedsLlm
 
 
 class _PluginEntry(TypedDict):
     plugin: str
-    status: str
+    status: EntryStatus
     started_at: str
-    elapsed_ms: int
+    elapsed_ms: float
     result_summary: str
+    retried: bool
 
 
 class PluginEntry(_PluginEntry, total=False):
@@ -124,8 +211,7 @@ class PluginEntry(_PluginEntry, total=False):
 
     reversible: bool
     undo_instruction: str
-    retried: bool
-    result: SkillResult
+    result: RecordedResult
 
 
 class Attempt(TypedDict):
@@ -133,7 +219,7 @@ class Attempt(TypedDict):
 
     attempt: int
     started_at: str
-    elapsed_ms: int
+    elapsed_ms: float
     status: str
     error: Optional[str]
 
@@ -148,7 +234,7 @@ class GrantLine(TypedDict):
 class EffectLine(TypedDict):
     """A declared effect, and whether the grant covers it."""
 
-    effect: str
+    effect: SideEffect
     approved: bool
 
 
@@ -158,12 +244,14 @@ class Due(TypedDict):
     plugin: str
     level: int
     side_effects: list[EffectLine]
+    #: How it came to be known: read as it is written, or by running its module.
+    manifest: Literal["literal", "run"]
 
 
 class NotDue(Due):
     """A plugin that an advance would not run, with the reason and the facts behind it."""
 
-    reason: str
+    reason: NotDueReason
     detail: str
     data: dict[str, Any]
 
@@ -217,11 +305,11 @@ Witness = Union[Granted, NotGranted]
 
 class _PluginRun(TypedDict):
     last_run_at: str
-    status: str
+    status: RunStatus
 
 
 class PluginRun(_PluginRun, total=False):
     """The last run of a plugin, as `plugin_runs` of the state document has it."""
 
-    duration_ms: float
-    last_output: OutputRecord
+    duration_ms: int
+    last_output: RecordedOutput

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from json import loads
 from typing import Any, Mapping
 
 from . import _native
@@ -25,7 +25,7 @@ class PluginManifest:
             text = plain_json_of(manifest)
         except NotJsonError as error:
             raise InvalidDocumentError(f"the manifest is not valid: {error}") from None
-        answer = json.loads(_native.validate_json("plugin-manifest", text))
+        answer = loads(_native.validate_json("plugin-manifest", text))
         if "issues" in answer:
             text = "; ".join(f"{_path(one['path'])}: {one['message']}" for one in answer["issues"])
             raise InvalidDocumentError(f"the manifest is not valid: {text}")
@@ -35,7 +35,7 @@ class PluginManifest:
     @staticmethod
     def json_schema() -> dict[str, Any]:
         """The shape as a JSON Schema document."""
-        schema: dict[str, Any] = json.loads(_native.json_schema("plugin-manifest"))
+        schema: dict[str, Any] = loads(_native.json_schema("plugin-manifest"))
         return schema
 
 

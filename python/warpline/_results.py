@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from json import loads
 from typing import Any
 
 from . import _native
@@ -45,5 +45,5 @@ def skill_handoff(task: str, context_path: str, /, **overrides: Any) -> SkillRes
 
 
 def _build(request: dict[str, Any]) -> SkillResult:
-    result: SkillResult = json.loads(_native.build_result(json_of(request)))
+    result: SkillResult = loads(_native.build_result(json_of(request)))
     return result

@@ -5,7 +5,7 @@ Plugin failures are not among them: those are results.
 
 from __future__ import annotations
 
-import json
+from json import loads
 from typing import Optional
 
 
@@ -63,6 +63,12 @@ class StateLockError(WarplineError):
     code = "ERR_WARPLINE_STATE_LOCK"
 
 
+class SharedHomeError(WarplineError):
+    """Others than this user can write the home."""
+
+    code = "ERR_WARPLINE_SHARED_HOME"
+
+
 class OptionError(WarplineError, ValueError):
     """An option of a call is not usable."""
 
@@ -85,6 +91,7 @@ _BY_CODE: dict[str, type[WarplineError]] = {
         FileError,
         LockedError,
         StateLockError,
+        SharedHomeError,
         OptionError,
         HostError,
     )
@@ -93,5 +100,5 @@ _BY_CODE: dict[str, type[WarplineError]] = {
 
 def _from_native(text: str) -> WarplineError:
     """The exception that the engine's `{code, message, hint}` stands for."""
-    fields = json.loads(text)
+    fields = loads(text)
     return _BY_CODE.get(fields["code"], WarplineError)(fields["message"], fields["hint"])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+from json import dumps, loads
 from typing import Any, Union
 
 from . import _native
@@ -39,7 +39,7 @@ def read_json_or_null(path: PathLike) -> Any:
     if text is None:
         return None
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         # The reason may quote the content.
         raise ValueError(f"{file} is not valid JSON") from None
@@ -54,7 +54,7 @@ def _absolute(path: PathLike) -> str:
 
 
 def _answer(text: str) -> Any:
-    answer = json.loads(text)
+    answer = loads(text)
     if "error" in answer:
-        raise _from_native(json.dumps(answer["error"]))
+        raise _from_native(dumps(answer["error"]))
     return answer["text"]

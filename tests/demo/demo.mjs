@@ -1,17 +1,16 @@
 // Runs the example fleet on this machine's own readings, one limit set to 0, and checks the state after every step.
 // With the argument `python`, the fleet written in Python runs under Python.
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { account, environment, hosts, run } from '../support.mjs'
+import { account, environment, fleet, hosts, installPlugins, run } from '../support.mjs'
 
 class Difference extends Error {}
 
 const home = await mkdtemp(join(tmpdir(), 'warpline-demo-'))
 const host = process.argv[2] === 'python' ? hosts.python : hosts.node
 const env = environment(home, { NO_COLOR: '1', ...host.extra })
-const plugins = ['anomaly-watch', 'daily-digest', 'host-metrics', 'incident-note']
 
 function same(what, found, expected) {
   if (isDeepStrictEqual(found, expected)) return
@@ -52,9 +51,7 @@ async function events() {
 }
 
 async function prepare() {
-  for (const plugin of plugins) {
-    await cp(join(host.plugins, plugin), join(home, 'plugins', plugin), { recursive: true })
-  }
+  await installPlugins(host.plugins, home, fleet)
   await mkdir(join(home, 'config'))
   // Memory in use is always above 0; no reading of any machine breaches the others.
   const limits = {
@@ -64,7 +61,7 @@ async function prepare() {
     uptime_min_seconds: 0,
   }
   await writeFile(join(home, 'config', 'anomaly-watch.json'), JSON.stringify(limits, null, 2))
-  console.log(`home: ${home}\nplugins: ${plugins.join(', ')}\nlimits: ${JSON.stringify(limits)}`)
+  console.log(`home: ${home}\nplugins: ${fleet.join(', ')}\nlimits: ${JSON.stringify(limits)}`)
 }
 
 async function planBeforeAnything() {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -11,10 +12,19 @@ from pathlib import Path
 from typing import Any, Optional
 
 import pytest
+from installed import Installed
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "python" / "warpline" / "examples"
 FIXTURES = ROOT / "npm" / "examples" / "test" / "fixtures"
+
+# What was started in the background of a shell, or by nohup, ignores these, and so would all that the
+# tests start.
+for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(
+            number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL
+        )
 
 OK = """
 from warpline import skill_ok
@@ -97,3 +107,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     path.mkdir()
     monkeypatch.setenv("WARPLINE_HOME", str(path))
     return Home(path)
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """The package, built and installed once for all tests that ask for it."""
+    return Installed(tmp_path_factory.mktemp("installed"))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
-from conftest import EXAMPLES, Home
+from conftest import EXAMPLES, ROOT, Home
+from waiting import PROMPTLY
 
 
 def test_init_prepares_a_home_whose_first_advance_works(tmp_path: Path) -> None:
@@ -29,13 +32,47 @@ def test_init_prepares_a_home_whose_first_advance_works(tmp_path: Path) -> None:
 
     first = run("init")
     assert first.returncode == 0, first.stderr
-    seed = tmp_path / ".warpline" / "plugins" / "host-metrics"
-    assert sorted(os.listdir(seed)) == ["handler.py", "manifest.py", "readings.py"]
+    seed = tmp_path / ".warpline" / "plugins" / "metrics-rollup"
+    assert sorted(os.listdir(seed)) == ["handler.py", "manifest.py", "rows.py"]
     assert "created" in first.stdout and "created" not in run("init").stdout
     assert run("plan").returncode == 0
+    config = tmp_path / ".warpline" / "config" / "metrics-rollup.json"
+    assert json.loads(config.read_text()) == {"retention_days": 90}
     advance = run("advance", "--json")
     assert advance.returncode == 0, advance.stderr
-    assert json.loads(advance.stdout)["plugin_states"] == {"host-metrics": "completed"}
+    assert json.loads(advance.stdout)["plugin_states"] == {"metrics-rollup": "completed"}
+
+
+def test_in_a_directory_that_was_deleted_a_home_has_to_be_named(tmp_path: Path) -> None:
+    program = """
+import os, sys, warpline
+os.rmdir(os.getcwd())
+try:
+    print(warpline.warpline_home())
+except ValueError as error:
+    print(error)
+"""
+    gone = tmp_path / "gone"
+    for home, expected in (("", "the working directory is gone"), ("/a/home", "/a/home")):
+        gone.mkdir()
+        environment = {**os.environ, "WARPLINE_HOME": home, "PWD": str(tmp_path)}
+        environment["PYTHONPATH"] = os.pathsep.join(sys.path)
+        command = [sys.executable, "-c", program]
+        told = subprocess.run(command, cwd=gone, env=environment, capture_output=True, text=True)
+        assert told.stdout.strip().endswith(expected), told.stderr
+
+
+def test_a_package_without_its_engine_says_so(tmp_path: Path) -> None:
+    package = tmp_path / "warpline"
+    shutil.copytree(
+        ROOT / "python" / "warpline", package, ignore=shutil.ignore_patterns("_native.abi3.so")
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-m", "warpline", "--version"]
+    told = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert told.returncode == 1
+    assert "the engine of warpline cannot be loaded: " in told.stderr
+    assert told.stderr.rstrip().endswith("install warpline-runtime anew, for this Python")
 
 
 def test_the_verbs_end_with_the_codes_of_the_table(home: Home) -> None:
@@ -137,7 +174,7 @@ def test_a_program_that_goes_on_does_not_hold_standard_output_open(home: Home) -
         import subprocess
         from warpline import skill_ok
         def handler(*_):
-            child = subprocess.Popen(["sleep", "30"], stderr=subprocess.DEVNULL, close_fds=False)
+            child = subprocess.Popen(["sleep", "90"], stderr=subprocess.DEVNULL, close_fds=False)
             return skill_ok(str(child.pid))
         """,
     )
@@ -146,7 +183,7 @@ def test_a_program_that_goes_on_does_not_hold_standard_output_open(home: Home) -
     ended = subprocess.run(
         ["bash", "-c", command], env=home.environment(), stdout=subprocess.PIPE, check=True
     )
-    assert time.monotonic() - since < 20
+    assert time.monotonic() - since < PROMPTLY
     [entry] = json.loads(ended.stdout)["plugin_entries"]
     os.kill(int(entry["result_summary"]), signal.SIGKILL)
 
@@ -166,7 +203,7 @@ def test_a_closed_stream_is_no_place_for_a_file_of_the_home(home: Home, closed: 
     )
     command = f"{sys.executable} -m warpline advance {closed}"
     ended = subprocess.run(
-        ["bash", "-c", command], env=home.environment(), capture_output=True, text=True, timeout=20
+        ["bash", "-c", command], env=home.environment(), capture_output=True, text=True, timeout=60
     )
     assert ended.returncode == 0, ended.stderr
     assert home.state()["plugin_runs"]["p"]["status"] == "success"
@@ -194,7 +231,7 @@ def test_other_signals_interrupt_as_well(home: Home, number: signal.Signals) -> 
         """
         def handler(manifest, args, signal, capabilities):
             print("started", flush=True)
-            signal.wait(30)
+            signal.wait(100)
         """,
     )
     child = subprocess.Popen(
@@ -207,12 +244,34 @@ def test_other_signals_interrupt_as_well(home: Home, number: signal.Signals) -> 
     assert child.stderr is not None
     while "started" not in (line := child.stderr.readline()):
         assert line
-    since = time.monotonic()
     child.send_signal(number)
-    assert child.wait(10) == 130
-    assert time.monotonic() - since < 2
+    assert child.wait(60) == 130
     child.stderr.close()
     assert home.json(f"runs/{home.state()['last_run_id']}.json")["status"] == "interrupted"
+
+
+def test_following_the_log_ends_at_ctrl_c_without_a_word(home: Home) -> None:
+    for _ in range(3):  # what ends at once races with what the signal raises
+        child = subprocess.Popen(
+            [sys.executable, "-m", "warpline", "log", "--follow"],
+            env=home.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert child.stdout is not None
+        directory = home.path / "logs" / "runs"
+        directory.mkdir(parents=True, exist_ok=True)
+        told = threading.Thread(target=child.stdout.readline)
+        told.start()
+        line = '{"ts":"t","run_id":"r","level":"info","event":"run_start"}\n'
+        while told.is_alive():
+            day = time.strftime("%Y-%m-%d", time.gmtime())
+            with (directory / f"{day}.jsonl").open("a") as file:
+                file.write(line)
+            told.join(0.05)
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=60)
+        assert (child.returncode, err) == (130, b"")
 
 
 KEEPS = """
@@ -229,7 +288,7 @@ def test_a_plugin_that_keeps_the_interpreter_does_not_keep_a_command(home: Home)
     since = time.monotonic()
     ended = home.cli("advance", "--json")
     assert ended.returncode == 1, ended.stderr
-    assert time.monotonic() - since < 20
+    assert time.monotonic() - since < PROMPTLY
     assert json.loads(ended.stdout)["plugin_states"] == {"fine": "completed", "keeps": "failed"}
     assert home.state()["plugin_runs"]["keeps"]["status"] == "failed"
 
@@ -256,7 +315,7 @@ def test_a_signal_is_heard_while_a_plugin_keeps_the_interpreter(tmp_path: Path) 
         time.sleep(0.3)
         child.send_signal(number)
     for home, child, number in commands:
-        out, _ = child.communicate(timeout=20)
+        out, _ = child.communicate(timeout=60)
         assert child.returncode == 130, number
         assert json.loads(out)["status"] == "interrupted"
         assert home.json(f"runs/{home.state()['last_run_id']}.json")["status"] == "interrupted"
@@ -275,5 +334,43 @@ def test_an_early_interrupt_ends_a_command_without_a_traceback(home: Home) -> No
 
 
 def test_the_fleet_has_the_names_of_the_other_language() -> None:
-    names = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
-    assert names == ["anomaly-watch", "daily-digest", "host-metrics", "incident-note"]
+    names = {path.name for path in EXAMPLES.iterdir() if path.is_dir()}
+    assert len(names) >= 5
+    assert names <= {path.name for path in (ROOT / "npm" / "examples" / "plugins").iterdir()}
+
+
+LEAVES = """
+import atexit, builtins, os, pathlib, threading, time
+from warpline import skill_ok
+
+#: Nobody closes it, and a thread that never ends keeps it.
+open_file = (pathlib.Path(__file__).parent / "written").open("w")
+
+class Torn:
+    def __del__(self, write=os.write):
+        write(2, b"taken down")
+
+def come_back(file):
+    while True:
+        time.sleep(0.0001)
+
+def handler(*_):
+    builtins.torn = Torn()
+    open_file.write("all of it")
+    for _ in range(30):
+        threading.Thread(target=come_back, args=(open_file,), daemon=True).start()
+    atexit.register(os.write, 2, b"the first handler")
+    atexit.register(lambda: 1 / 0)
+    return skill_ok("done")
+"""
+
+
+def test_a_command_ends_as_programs_do_and_leaves_the_interpreter_up(home: Home) -> None:
+    plugin = home.plugin("p", LEAVES)
+    ended = home.cli("advance", "--json")
+    assert ended.returncode == 0, ended.stderr
+    assert (plugin / "written").read_text() == "all of it"
+    assert ended.stderr.count("the first handler") == 1
+    assert ended.stderr.count("ZeroDivisionError: division by zero") == 1
+    # Threads come back all the time: none may find the interpreter gone.
+    assert "taken down" not in ended.stderr

@@ -6,12 +6,15 @@ import io
 import os
 import sys
 import threading
+import time
+import types
 from contextlib import redirect_stdout
 from contextvars import ContextVar
 
 import pytest
 import warpline
 from conftest import Home
+from waiting import until
 
 MANUAL: warpline.NotGranted = {"granted": False, "reason": "manual-run"}
 request_id: ContextVar[str] = ContextVar("request_id", default="none")
@@ -66,12 +69,127 @@ def test_prints_of_plugins_go_to_stderr_and_into_the_transcript(
     print("host after")
     out, err = capfd.readouterr()
     assert out == "host before\nhost after\n"
-    for line in ("at import", "printed", "written", "bytes é", "kept s3cret", "to stderr"):
+    for line in ("at import", "printed", "written", "bytes é", "kept [redacted]", "to stderr"):
         assert line in err, err
+    assert "s3cret" not in err
     transcript = (home.path / "runs" / "r.log").read_text()
     assert transcript == (
         "=== Attempt 1 ===\nat import\nprinted\nwritten\nbytes é\nkept [redacted]\nto stderr\n"
     )
+
+
+LEAKING = """
+import os, sys, time
+from warpline import skill_ok
+token = os.environ["TOKEN"]
+print("module", token)
+
+def handler(manifest, args, signal, capabilities):
+    print("in two", token[:3], end="")
+    sys.stdout.buffer.write(token[3:].encode() + b"\\n")
+    sys.stderr.writelines(["lines ", token[:4], token[4:], "\\n"])
+    sys.stderr.buffer.writelines([b"bytes ", token.encode(), b"\\n"])
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        print("child", token[:2], end="")
+        print(token[2:], flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+    print("only begun: s3c", end="")
+    open(args["printed"], "w").close()
+    {end}
+"""
+
+
+def test_what_is_printed_shows_no_secret_in_one_piece_or_two(
+    home: Home, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "s3cret-token")
+    home.plugin("p", LEAKING.replace("{end}", 'return skill_ok("done")'), secrets=["TOKEN"])
+    home.plugin(
+        "late",
+        LEAKING.replace("{end}", 'signal.wait(60); print("ret-token!"); return skill_ok("late")'),
+        secrets=["TOKEN"],
+    )
+
+    class Printed:
+        """Set once a plugin has printed all that it prints in time."""
+
+        def __init__(self, name: str) -> None:
+            self.path = home.path / f"printed by {name}"
+
+        def is_set(self) -> bool:
+            return self.path.exists()
+
+    shown: list[str] = []
+
+    def err_with(text: str) -> str:
+        """What was shown since the last time, up to this text and maybe more."""
+
+        def look() -> str:
+            shown.append(capfd.readouterr().err)
+            return "".join(shown) if text in "".join(shown) else ""
+
+        err = until(look, lambda: shown)
+        shown.clear()
+        return err
+
+    for name in ("p", "late"):
+        printed = Printed(name)
+        args = {"printed": str(printed.path)}
+        signal = printed if name == "late" else None
+        warpline.invoke_plugin(name, args, witness=MANUAL, signal=signal)
+        # What was kept back of a call that was given up is shown beside its end.
+        err = err_with("only begun: s3c")
+        for line in ("module", "in two", "lines", "bytes", "child"):
+            assert f"{line} [redacted]\n" in err, err
+        said, begun, late = err.partition("only begun: s3c")
+        assert begun and "s3cret" not in said, err
+    if not late:
+        late = err_with("!\n")
+    elif not late.endswith("!\n"):
+        late += err_with("!\n")
+    assert late == "[redacted]!\n", "nor does what was given up complete it"
+
+
+def test_a_secret_that_is_no_utf8_and_one_at_a_cut_are_not_shown(
+    home: Home, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = os.fsdecode(b"s3cr\xe9t-token")
+    monkeypatch.setenv("TOKEN", token)
+    home.plugin(
+        "p",
+        """
+        import os
+        from warpline import skill_ok
+        def handler(manifest, args, signal, capabilities):
+            token = os.environ["TOKEN"]
+            if args["throw"]:
+                raise ValueError("x" * (16_384 - 12 - 4) + token)
+            print("printed", token)
+            return skill_ok("returned " + token)
+        """,
+        secrets=["TOKEN"],
+    )
+    returned = warpline.invoke_plugin("p", {"throw": False}, witness=MANUAL)
+    assert returned.result["summary"] == "returned [redacted]"
+    assert capfd.readouterr().err == "printed [redacted]\n"
+    raised = warpline.invoke_plugin("p", {"throw": True}, witness=MANUAL).final_error
+    assert raised is not None and "x… (cut)" in raised, raised
+
+
+def test_a_manifest_that_raises_shows_no_secret_that_it_declares(
+    home: Home, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "s3cret-token")
+    (home.plugin("p") / "manifest.py").write_text(
+        "import os\nmanifest = {'secrets': ['TOKEN']}\n"
+        "print(os.environ['TOKEN'])\nraise ValueError(os.environ['TOKEN'])\n"
+    )
+    [failure] = warpline.load_plugin_manifests().failures
+    assert "ValueError: [redacted]" in failure["error"]
+    assert capfd.readouterr().err == "[redacted]\n"
 
 
 def test_what_the_host_prints_meanwhile_is_untouched(
@@ -103,6 +221,51 @@ def test_what_the_host_prints_meanwhile_is_untouched(
     thread.join()
     out, err = capsys.readouterr()
     assert set(out.split()) == {"host"} and set(err.split()) == {"plugin"}
+
+
+def test_threads_and_loggers_of_a_handler_print_as_the_handler(
+    home: Home, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.plugin(
+        "p",
+        """
+        import logging, sys, threading
+        from concurrent.futures import ThreadPoolExecutor
+        from warpline import skill_ok
+        def handler(*_):
+            logger = logging.getLogger("of the plugin")
+            logger.addHandler(logging.StreamHandler(sys.stdout))
+            logger.getChild("child").warning("by a logger")
+            thread = threading.Thread(target=print, args=("on a thread",))
+            thread.start()
+            thread.join()
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(print, "in a pool").result()
+            from shared_steps import OVER, THREADS
+            def prints_late():
+                assert OVER.wait(60)
+                print("after the end")
+            THREADS.append(threading.Thread(target=prints_late))
+            THREADS[0].start()
+            return skill_ok("done")
+        """,
+    )
+    shared = types.ModuleType("shared_steps")
+    over, threads = threading.Event(), list[threading.Thread]()
+    vars(shared).update(OVER=over, THREADS=threads)
+    monkeypatch.setitem(sys.modules, "shared_steps", shared)
+    print("host before")
+    warpline.invoke_plugin("p", witness=MANUAL, persist_artifact=True, run_id="r")
+    thread = threading.Thread(target=print, args=("host on a thread",))
+    thread.start()
+    thread.join()
+    over.set()
+    threads[0].join()
+    out, err = capfd.readouterr()
+    assert out == "host before\nhost on a thread\n"
+    said = ["by a logger", "on a thread", "in a pool"]
+    assert err.splitlines() == [*said, "after the end"]
+    assert (home.path / "runs" / "r.log").read_text().splitlines() == ["=== Attempt 1 ===", *said]
 
 
 def test_a_host_that_redirects_its_output_still_can(home: Home) -> None:
@@ -150,30 +313,35 @@ def test_what_a_plugin_changes_in_the_process_is_put_back(
     assert os.environ.pop("HOST") == "stays"
 
 
-def test_other_threads_run_while_an_advance_waits(home: Home) -> None:
+def test_other_threads_run_while_an_advance_waits(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home.plugin(
         "p",
         """
-        import time
+        from shared_steps import BEGUN, COUNTED
         from warpline import skill_ok
         def handler(*_):
-            time.sleep(0.3)
-            return skill_ok("done")
+            BEGUN.set()
+            return skill_ok(str(COUNTED.wait(60)))
         """,
     )
-    counted, stop = 0, threading.Event()
+    begun, counted = threading.Event(), threading.Event()
+    shared = types.ModuleType("shared_steps")
+    vars(shared).update(BEGUN=begun, COUNTED=counted)
+    monkeypatch.setitem(sys.modules, "shared_steps", shared)
 
     def count() -> None:
-        nonlocal counted
-        while not stop.wait(0.001):
-            counted += 1
+        begun.wait(60)
+        for _ in range(50):
+            time.sleep(0.001)
+        counted.set()
 
     thread = threading.Thread(target=count)
     thread.start()
-    warpline.run_advance()
-    stop.set()
+    [entry] = warpline.run_advance().plugin_entries
     thread.join()
-    assert counted > 50
+    assert entry["result_summary"] == "True"
 
 
 def test_a_line_about_a_plugin_cannot_play_tricks_on_a_terminal(

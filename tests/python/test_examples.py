@@ -39,7 +39,7 @@ def advance() -> warpline.AdvanceResult:
     return warpline.run_advance(plugins_dir=EXAMPLES, force=True)
 
 
-def error_of(result: warpline.AdvanceResult, plugin: str) -> warpline.SkillError:
+def error_of(result: warpline.AdvanceResult, plugin: str) -> warpline.RecordedError:
     [entry] = [entry for entry in result.plugin_entries if entry["plugin"] == plugin]
     return entry["result"]["errors"][0]
 

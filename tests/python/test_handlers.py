@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
+import types
+from pathlib import Path
 from typing import Any
 
 import pytest
 import warpline
 from conftest import Home
+from waiting import PROMPTLY, until, within
 
 MANUAL: warpline.NotGranted = {"granted": False, "reason": "manual-run"}
 BASE = "{'status': 'success', 'phases_completed': [], 'phases_failed': [], 'data_freshness': {}, 'summary': 's'}"
@@ -35,7 +40,7 @@ def invoke(home: Home, source: str, **fields: Any) -> warpline.Invocation:
         ("deep", "nested deeper than 900 levels"),
         ("Renamed()", "`extra` is of type an unknown type"),
         ("'x' * 40_000_000", "longer than"),
-        ("[0] * 20_000_000", "longer than"),
+        ("['x' * 1000] * 40_000", "longer than"),
         ("Hostile()", "ZeroDivisionError"),
         ("(x for x in ())", "`extra` is of type generator"),
     ],
@@ -72,6 +77,23 @@ def handler(*_):
     assert invocation.result["errors"][0]["code"] == "parse_error"
     assert "the handler's result has no JSON form: " in (invocation.final_error or "")
     assert said in (invocation.final_error or ""), invocation.final_error
+
+
+def test_a_list_that_is_in_a_value_many_times_is_not_held_many_times(home: Home) -> None:
+    home.plugin(
+        "p", "part = [None] * 200_000\n\ndef handler(*_):\n    return {'extra': [part] * 499}\n"
+    )
+    ended = home.python(
+        f"""
+        import resource, warpline
+        def most():
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        before = most()
+        print(warpline.invoke_plugin("p", witness={MANUAL}).final_error)
+        assert most() - before < 300, most()
+        """
+    )
+    assert "longer than" in ended.stdout and ended.returncode == 0, ended.stderr
 
 
 def test_numbers_and_text_are_written_as_javascript_writes_them(home: Home) -> None:
@@ -117,6 +139,15 @@ def handler(*_):
         ("raise ValueError('x' * 100_000)", "… (cut)"),
         ("recurse()", "RecursionError"),
         ("import asyncio; raise asyncio.CancelledError", "CancelledError"),
+        (
+            "e = ValueError('cyclic'); e.__cause__ = ValueError(); e.__cause__.__cause__ = e; raise e",
+            "ValueError: cyclic",
+        ),
+        (
+            "raise BaseExceptionGroup('many', [ValueError(1), SystemExit(2)])",
+            "many (2 sub-exceptions)",
+        ),
+        ("raise 17", "TypeError: exceptions must derive from BaseException"),
         ("return None", "result is not valid"),
         ("return 5", "result is not valid"),
         ("return handler", "of type function"),
@@ -193,79 +224,91 @@ async def handler(manifest, args, signal, capabilities):
 @pytest.mark.parametrize(
     "handler",
     [
-        "def handler(*_):\n    time.sleep(3)",
-        "def handler(*_):\n    end = time.monotonic() + 3\n    while time.monotonic() < end: pass",
-        "async def handler(*_):\n    await asyncio.sleep(3)",
-        "async def handler(*_):\n    time.sleep(3)",
-        "async def handler(*_):\n    await asyncio.to_thread(time.sleep, 3)",
+        "def handler(*_):\n    OVER.wait(60)",
+        "def handler(*_):\n    while not OVER.is_set(): pass",
+        "async def handler(*_):\n    await asyncio.sleep(60)",
+        "async def handler(*_):\n    OVER.wait(60)",
+        "async def handler(*_):\n    await asyncio.to_thread(OVER.wait, 60)",
     ],
 )
-def test_a_timeout_ends_the_wait_for_any_handler(home: Home, handler: str) -> None:
+def test_a_timeout_ends_the_wait_for_any_handler(
+    home: Home, handler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = types.ModuleType("shared_steps")
+    shared.OVER = threading.Event()  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "shared_steps", shared)
     since = time.monotonic()
-    invocation = invoke(home, f"import asyncio, time\n{handler}\n", timeout_ms=100)
-    assert time.monotonic() - since < 2
+    source = f"import asyncio\nfrom shared_steps import OVER\n{handler}\n"
+    invocation = invoke(home, source, timeout_ms=100)
+    shared.OVER.set()
+    assert time.monotonic() - since < PROMPTLY
     assert invocation.timed_out and invocation.attempts[0]["status"] == "timeout"
     assert invocation.final_error == "timeout"
 
 
-def test_the_signal_tells_why_and_wakes_who_waits(home: Home) -> None:
-    home.plugin(
-        "p",
-        """
-        import pathlib
-        def handler(manifest, args, signal, capabilities):
-            before = (signal.aborted, signal.reason, signal.wait(0.01))
-            came = signal.wait(10)
-            pathlib.Path(args["out"]).write_text(f"{before} {came} {signal.aborted} {signal.reason}")
-        """,
-        timeout_ms=100,
-    )
+def timed_out(home: Home, handler: str) -> Path:
+    """Runs a handler into its limit of time; gives the file that it writes at its end."""
     out = home.path / "out"
-    warpline.invoke_plugin("p", {"out": str(out)}, witness=MANUAL)
-    for _ in range(200):
-        if out.exists() and out.read_text():
-            break
-        time.sleep(0.01)
-    assert out.read_text() == "(False, None, False) True True timeout"
+    out.touch()
+
+    def run(limit: int) -> None:
+        home.plugin("p", handler, timeout_ms=limit, max_retries=0)
+        assert warpline.invoke_plugin("p", {"out": str(out)}, witness=MANUAL).timed_out
+
+    within(run, (home.path / "out begun").exists)
+    return out
+
+
+TELLS_WHY = """
+import pathlib
+def handler(manifest, args, signal, capabilities):
+    before = (signal.aborted, signal.reason, signal.wait(0.01))
+    if signal.aborted:
+        return
+    pathlib.Path(args["out"] + " begun").touch()
+    came = signal.wait(60)
+    pathlib.Path(args["out"]).write_text(f"{before} {came} {signal.aborted} {signal.reason}")
+"""
+
+
+def test_the_signal_tells_why_and_wakes_who_waits(home: Home) -> None:
+    out = timed_out(home, TELLS_WHY)
+    assert until(out.read_text) == "(False, None, False) True True timeout"
+
+
+TELLS_WHEN_CANCELLED = """
+import asyncio, pathlib
+async def handler(manifest, args, signal, capabilities):
+    pathlib.Path(args["out"] + " begun").touch()
+    try:
+        await asyncio.sleep(60)
+    finally:
+        pathlib.Path(args["out"]).write_text(str(signal.reason))
+"""
 
 
 def test_an_async_handler_is_cancelled_where_it_awaits(home: Home) -> None:
-    home.plugin(
-        "p",
-        """
-        import asyncio, pathlib
-        async def handler(manifest, args, signal, capabilities):
-            try:
-                await asyncio.sleep(30)
-            finally:
-                pathlib.Path(args["out"]).write_text(str(signal.reason))
-        """,
-        timeout_ms=100,
-    )
-    out = home.path / "out"
-    warpline.invoke_plugin("p", {"out": str(out)}, witness=MANUAL)
-    for _ in range(200):
-        if out.exists() and out.read_text():
-            break
-        time.sleep(0.01)
-    assert out.read_text() == "timeout"
+    out = timed_out(home, TELLS_WHEN_CANCELLED)
+    assert until(out.read_text) == "timeout"
 
 
-def test_handlers_run_side_by_side(home: Home) -> None:
+def test_handlers_run_side_by_side(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = types.ModuleType("shared_steps")
+    shared.BARRIER = threading.Barrier(16)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "shared_steps", shared)
     for at in range(16):
         home.plugin(
             f"p{at}",
             """
-            import time
+            from shared_steps import BARRIER
             from warpline import skill_ok
             def handler(*_):
-                time.sleep(0.4)
+                # Nobody passes before all are here.
+                BARRIER.wait(60)
                 return skill_ok("done")
             """,
         )
-    since = time.monotonic()
     assert warpline.run_advance().status == "complete"
-    assert time.monotonic() - since < 3
 
 
 def test_a_limit_that_a_plugin_moved_ends_no_process(home: Home) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 import warpline
-from conftest import Home
+from conftest import OK, Home
+from warpline._host.modules import import_plugin_file
 
 MANUAL: warpline.NotGranted = {"granted": False, "reason": "manual-run"}
 
@@ -118,6 +119,114 @@ def test_a_folder_of_data_is_no_module_where_the_library_has_one(home: Home) -> 
     assert summary("p") == "True True"
 
 
+def test_a_module_called_asyncio_of_the_program_concerns_who_imports_it_alone(home: Home) -> None:
+    beside = home.path / "beside"
+    beside.mkdir()
+    (beside / "asyncio.py").write_text("print('it runs')\n")
+    (beside / "asyncio_clock.py").write_text("now = 7\n")
+    home.plugin("a-plain")
+    home.plugin("b-alike", f"import asyncio_clock\nfrom .asyncio_x import y\n{OK}")
+    (home.plugins / "b-alike" / "asyncio_x.py").write_text("y = 1\n")
+    program = f"import sys; sys.path.insert(0, {str(beside)!r}); import warpline; "
+    advance = "print(warpline.run_advance().plugin_states)"
+    expected = "{'a-plain': 'completed', 'b-alike': 'completed'}\n"
+    assert home.python(program + advance).stdout == expected
+    home.plugin("c-imports", f"import asyncio\n{OK}")
+    ended = home.python(program + advance.replace("()", "(force=True)"))
+    assert ended.stdout == expected.replace("}", ", 'c-imports': 'completed'}"), ended.stderr
+    assert "it runs" in ended.stderr
+
+
+@pytest.mark.parametrize("name", ["asyncio.log", "warpline._results"])
+def test_a_fork_while_a_module_is_imported_late_leaves_a_child_that_works(
+    home: Home, name: str
+) -> None:
+    home.plugin("p", f"import asyncio\n{OK}")
+    ended = home.python(
+        f"""
+        import faulthandler, os, sys, threading, time
+        faulthandler.dump_traceback_later(45, exit=True)
+        import warpline
+        importing, forking = threading.Event(), threading.Event()
+        # Called once the fork has the lock of logging, which asyncio waits for.
+        os.register_at_fork(before=forking.set)
+        import logging
+
+        class Finder:
+            def find_spec(self, name, path=None, target=None):
+                if name == {name!r}:
+                    importing.set()
+                    forking.wait(1)
+                    time.sleep(0.5)
+
+        sys.meta_path.insert(0, Finder())
+        states = []
+        thread = threading.Thread(target=lambda: states.append(warpline.run_advance().plugin_states))
+        thread.start()
+        importing.wait()
+        child = os.fork()
+        if child == 0:
+            import asyncio
+            witness = {{"granted": False, "reason": "manual-run"}}
+            done = warpline.invoke_plugin("p", witness=witness)
+            os._exit(0 if done.result["status"] == "success" else 3)
+        thread.join()
+        print(os.waitpid(child, 0)[1], states)
+        """
+    )
+    assert ended.stdout == "0 [{'p': 'completed'}]\n", ended.stderr
+    assert "Exception ignored" not in ended.stderr
+
+
+def test_what_a_library_of_one_plugin_does_to_asyncio_changes_no_other_plugin(home: Home) -> None:
+    beside = home.path / "beside"
+    beside.mkdir()
+    (beside / "patching.py").write_text("import asyncio\ndef apply():\n    asyncio.run = None\n")
+    home.plugin("a-patches", f"import patching\npatching.apply()\n{OK}")
+    home.plugin("b-awaits", OK.replace("def handler", "async def handler"))
+    ended = home.python(
+        f"""
+        import sys
+        sys.path.insert(0, {str(beside)!r})
+        import warpline
+        print(warpline.run_advance(concurrency=1).plugin_states)
+        """
+    )
+    assert ended.stdout == "{'a-patches': 'completed', 'b-awaits': 'completed'}\n", ended.stderr
+
+
+def test_a_loop_and_a_tracer_that_a_handler_sets_are_gone_at_the_next_call(home: Home) -> None:
+    home.plugin(
+        "p",
+        """
+        import asyncio, sys
+        from warpline import skill_ok
+
+        def handler(*_):
+            try:
+                loop = asyncio.get_event_loop()
+            except RuntimeError:
+                loop = asyncio.new_event_loop()
+                asyncio.set_event_loop(loop)
+            loop.run_until_complete(asyncio.sleep(0))
+            loop.close()
+            found = f"{sys.gettrace()} {sys.getprofile()}"
+            sys.settrace(lambda *_: None)
+            sys.setprofile(lambda *_: None)
+            return skill_ok(found)
+        """,
+    )
+    ended = home.python(
+        f"""
+        import warpline
+        for _ in range(3):
+            done = warpline.invoke_plugin("p", witness={MANUAL})
+            print(done.final_error or done.result["summary"])
+        """
+    )
+    assert ended.stdout == "None None\n" * 3, ended.stderr
+
+
 def test_dataclasses_and_type_hints_find_their_module(home: Home) -> None:
     home.plugin(
         "p",
@@ -215,3 +324,9 @@ def test_a_handler_that_is_not_there_says_so(home: Home) -> None:
     assert "no function `handler`" in (errors["other"].final_error or "")
     assert "No module named 'no_such_module' (handler.py:1)" in (errors["broken"].final_error or "")
     assert {one.attempt_count for one in errors.values()} == {1}
+
+
+def test_a_plugin_that_is_gone_says_so(tmp_path: Path) -> None:
+    gone = {"name": "p", "directory": str(tmp_path / "gone"), "revision": "1"}
+    with pytest.raises(ImportError, match="there is no .*/gone/handler.py"):
+        import_plugin_file(gone, "handler.py")

@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 import warpline
 from conftest import Home
+from waiting import PROMPTLY
 from warpline import _native
 from warpline._engine import run_operation
 
-#: How often the end of the interpreter is tried, over all programs below.
-REPETITIONS = 200
+#: How often the end of the interpreter is tried: four times each program below with each pause.
+REPETITIONS = 112
 
 SLOW = """
 import time
@@ -65,11 +66,11 @@ def interrupt(home: Home, arguments: list[str]) -> tuple[int, float, str, str]:
         seen += line
     child.send_signal(signal.SIGINT)
     since = time.monotonic()
-    out, err = child.communicate(timeout=20)
+    out, err = child.communicate(timeout=50)
     return child.returncode, time.monotonic() - since, out, seen + err
 
 
-def test_ctrl_c_ends_a_blocking_advance_within_a_second_and_is_raised(home: Home) -> None:
+def test_ctrl_c_ends_a_blocking_advance_at_once_and_is_raised(home: Home) -> None:
     home.plugin("quick")
     home.plugin("slow", SLOW, dependencies=["quick"])
     program = """
@@ -81,7 +82,7 @@ except KeyboardInterrupt:
     """
     status, seconds, out, err = interrupt(home, ["-c", program])
     assert status == 0, err
-    assert seconds < 1
+    assert seconds < PROMPTLY
     assert "was interrupted" in out and "raised" in out
     state = home.state()
     assert state["plugin_runs"]["quick"]["status"] == "success"
@@ -118,14 +119,14 @@ except KeyboardInterrupt:
     """
     status, seconds, out, err = interrupt(home, ["-c", program])
     assert (status, out) == (0, "raised\n"), err
-    assert seconds < 1
+    assert seconds < PROMPTLY
 
 
 def test_ctrl_c_ends_a_command_with_130(home: Home) -> None:
     home.plugin("slow", SLOW)
     status, seconds, out, err = interrupt(home, ["-m", "warpline", "advance", "--json"])
     assert status == 130, err
-    assert seconds < 2
+    assert seconds < PROMPTLY
     assert '"status": "interrupted"' in out and "slow has started" not in out
 
 
@@ -136,7 +137,7 @@ PROGRAMS = {
         threading.Thread(
             target=lambda: warpline.run_advance(on_plugin_start=lambda _: started.set()), daemon=True
         ).start()
-        started.wait(10)
+        started.wait(60)
         time.sleep({pause})
     """,
     "advances on daemon threads, over and over": """
@@ -165,6 +166,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.timeout(1200)
 def test_the_end_of_the_interpreter_neither_hangs_nor_aborts(home: Home) -> None:
     home.plugin("slow", SLOW, timeout_ms=30)
     home.plugin("spinning", SPINNING, timeout_ms=30)
@@ -183,7 +185,7 @@ def test_the_end_of_the_interpreter_neither_hangs_nor_aborts(home: Home) -> None
             env=environment,
             capture_output=True,
             text=True,
-            timeout=20,
+            timeout=50,
         )
         return name, ended.returncode, ended.stderr
 
@@ -277,6 +279,72 @@ def test_a_forked_child_works_with_an_engine_of_its_own(home: Home) -> None:
     assert ended.stdout.split() == ["0", "complete"], ended.stderr
 
 
+def test_a_child_that_is_forked_while_a_plugin_is_imported_imports_it_anew(home: Home) -> None:
+    (home.plugin("p") / "clock.py").write_text(
+        "import os, time\nif os.environ.get('SLOW'):\n    print('importing', flush=True)\n    time.sleep(2)\n"
+    )
+    (home.plugins / "p" / "handler.py").write_text(
+        "import clock\nfrom warpline import skill_ok\ndef handler(*_):\n    return skill_ok('done')\n"
+    )
+    ended = home.python(
+        """
+        import os, sys, threading, time, warpline
+        importing = threading.Event()
+        class Heard:
+            def write(self, text):
+                if "importing" in text:
+                    importing.set()
+            def flush(self):
+                pass
+        sys.stderr = Heard()
+        os.environ["SLOW"] = "yes"
+        states = []
+        thread = threading.Thread(target=lambda: states.append(warpline.run_advance().plugin_states))
+        thread.start()
+        importing.wait()
+        child = os.fork()
+        if child == 0:
+            os.environ.pop("SLOW")
+            witness = {"granted": False, "reason": "manual-run"}
+            done = warpline.invoke_plugin("p", witness=witness)
+            os._exit(0 if done.result["status"] == "success" else 3)
+        since = time.monotonic()
+        ended, status = 0, None
+        while not ended and time.monotonic() - since < 45:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            time.sleep(0.01)
+        if not ended:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+        thread.join()
+        print("child", ended == child, status, states)
+        """
+    )
+    assert ended.stdout == "child True 0 [{'p': 'completed'}]\n", ended.stderr
+
+
+@pytest.mark.parametrize("call", ["warpline.run_advance", "awaited"])
+def test_what_a_host_ends_at_once_is_recorded(home: Home, call: str) -> None:
+    home.plugin("slow", SLOW)
+    ended = home.python(
+        f"""
+        import asyncio, os, threading, time, warpline, warpline.aio
+        def awaited(**options):
+            asyncio.run(warpline.aio.run_advance(**options))
+        started = threading.Event()
+        def leave():
+            started.wait()
+            os._exit(7)
+        threading.Thread(target=leave, daemon=True).start()
+        {call}(on_plugin_start=lambda _: started.set())
+        """
+    )
+    assert ended.returncode == 7, ended.stderr
+    assert "the process ends while these plugins run: slow" in ended.stderr
+    log = home.json(f"runs/{home.state()['last_run_id']}.json")
+    assert log["status"] == "interrupted"
+
+
 def test_children_that_multiprocessing_forks_inside_a_handler_work(home: Home) -> None:
     home.plugin(
         "p",
@@ -336,7 +404,7 @@ def test_an_engine_of_the_parent_refuses_in_the_child() -> None:
     child = os.fork()
     if child == 0:
         try:
-            engine.open(1, False, "plan", "{}", "{}")
+            engine.open(1, False, False, True, "plan", "{}", "{}", None)
             os.write(writer, b"began")
         except RuntimeError as error:
             os.write(writer, str(error).encode())

@@ -8,14 +8,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, get_args, get_type_hints
 
 import pytest
 import warpline
 from conftest import ROOT
-from warpline import _native, errors
+from warpline import _native, aio, errors, reports, schemas, testing
 from warpline._results import skill_failure, skill_handoff, skill_ok
-from warpline.unstable_fs import atomic_write_json, json_text
+from warpline.unstable_fs import atomic_write_json, json_text, read_json_or_null
 
 VECTORS = ROOT / "tests" / "vectors"
 FUNCTIONS = [
@@ -30,7 +31,12 @@ FUNCTIONS = [
 ]
 NATIVE = [
     "NativeEngine",
+    "NativePrints",
+    "NativeWorker",
+    "WORKER_START",
+    "before_print",
     "build_result",
+    "document_names",
     "error_codes",
     "home_argument",
     "json_schema",
@@ -48,6 +54,26 @@ def test_the_published_names_are_exactly_these() -> None:
     assert functions == FUNCTIONS
     assert all(hasattr(warpline, name) for name in warpline.__all__)
     assert sorted(warpline.__all__) == sorted(set(warpline.__all__))
+
+
+@pytest.mark.parametrize("module", [warpline, aio, reports, schemas, testing])
+def test_the_types_of_what_is_published_can_be_asked_for(module: ModuleType) -> None:
+    published = [getattr(module, name) for name in module.__all__]
+    classes = [each for each in published if inspect.isclass(each)]
+    # Not what `dataclass` makes: it has the fields of other modules.
+    members = [each for kind in classes for name, each in vars(kind).items() if name[0] != "_"]
+    methods = [each for each in members if inspect.isfunction(each)]
+    functions = [each for each in published if inspect.isfunction(each)]
+    for each in [*functions, *classes, *methods]:
+        # An alias of a type is a class as well, to 3.9 and 3.10.
+        if not get_args(each):
+            get_type_hints(each)
+
+
+def test_the_kit_for_tests_publishes_exactly_these() -> None:
+    assert testing.__all__ == ["DependencyFacts", "TestHome", "TestRun", "open_test_home"]
+    methods = [name for name in vars(testing.TestHome) if name[0] != "_"]
+    assert methods == ["run", "write", "read", "remove"]
 
 
 def test_the_guide_names_every_exception_and_every_hook() -> None:
@@ -73,7 +99,12 @@ def test_nothing_native_but_the_command_line_can_write_a_grant() -> None:
     names = [name for name in dir(_native) if name[0] != "_" and name != "panic_for_a_test"]
     assert sorted(names) == NATIVE
     engine = [name for name in dir(_native.NativeEngine) if name[0] != "_"]
-    assert engine == ["begin", "cancel", "close", "complete", "open", "print", "receive", "wait"]
+    told = ["begin", "complete", "next_start", "prints", "receive"]
+    assert engine == sorted([*told, "cancel", "close", "exit", "fault", "open", "release", "wait"])
+    prints = [name for name in dir(_native.NativePrints) if name[0] != "_"]
+    assert prints == ["anew", "print", "redact", "release"]
+    worker = [name for name in dir(_native.NativeWorker) if name[0] != "_"]
+    assert worker == sorted([*told, "aborted", "fault", "stray", "warn"])
     source = (ROOT / "bindings-python" / "src" / "operation.rs").read_text()
     kinds = [
         line.split('"')[1]
@@ -152,6 +183,21 @@ def test_json_text_is_that_of_the_other_language(
     file = tmp_path / "value.json"
     atomic_write_json(file, value)
     assert file.read_bytes() == f"{expect['pretty']}\n".encode()
+
+
+def test_what_a_plugin_puts_in_the_place_of_json_changes_no_helper(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "shared.json"
+    for name in ("dumps", "loads"):
+        monkeypatch.delattr(json, name)
+    atomic_write_json(file, {"a": 1})
+    read = read_json_or_null(file)
+    result = skill_ok("fine")
+    schema = warpline.PluginManifest.json_schema()
+    monkeypatch.undo()
+    assert read == {"a": 1}
+    assert (result["status"], schema["type"]) == ("success", "object")
 
 
 def test_a_builder_refuses_what_json_does_not_have() -> None:

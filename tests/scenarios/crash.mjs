@@ -24,7 +24,7 @@ export const handler: CapabilityHandlerFn = async () => {
 function killed(node, env) {
   return new Promise((resolve, reject) => {
     const child = spawn(node, [bin, 'advance'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
-    const timer = setTimeout(() => child.kill('SIGTERM'), 30_000)
+    const timer = setTimeout(() => child.kill('SIGTERM'), 120_000)
     let stderr = ''
     child.stderr.on('data', (chunk) => {
       stderr += chunk

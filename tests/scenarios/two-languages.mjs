@@ -1,14 +1,22 @@
 // The fleet in TypeScript under Node.js and the fleet in Python under Python, on the same readings: the same home is left,
 // and the command says the same.
 import assert from 'node:assert/strict'
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { loadPluginManifests } from '../../npm/lib/unstable-runtime.js'
 import { homeLeft, settle } from '../home-left.mjs'
-import { account, environment, hosts, npmDir, run } from '../support.mjs'
+import { account, environment, fleet, hosts, installPlugins, npmDir, run } from '../support.mjs'
 
 const readings = (name) => join(npmDir, 'examples', 'test', 'fixtures', `proc-${name}`)
+const metrics = [
+  { at: '2026-03-02', name: 'visits', value: 10.5 },
+  { at: '2026-03-08T23:59:59.999Z', name: 'visits', value: 5 },
+  { at: '2026-03-09T00:00:00Z', name: 'visits', value: 0.1 },
+  { at: '2026-03-09T01:00:00Z', name: 'visits', value: 0.2 },
+  { at: '2026-03-10T01:00:00Z', name: 'errors', value: 1e21 },
+]
 const steps = [
   ['plan'],
   ['plan', '--json'],
@@ -24,6 +32,9 @@ const steps = [
   // One file is not there: with several, the one that is named is the one whose reading ended first.
   ['run', 'host-metrics', 'now', '--input', `source=${readings('incomplete')}`],
   ['run', 'daily-digest', 'now', '--json'],
+  ['run', 'metrics-rollup', 'now'],
+  ['run', 'metrics-rollup', 'now', '--input', 'metrics_path=no/such/file'],
+  ['run', 'metrics-rollup', 'now', '--input', 'metrics_path=config/metrics-rollup.json'],
   ['approve', 'nobody'],
   ['deny', 'incident-note', '--note', 'not now'],
   ['plan', '--json'],
@@ -48,17 +59,20 @@ after(() => rm(directory, { recursive: true, force: true }))
 const spoken = (text) =>
   settle(text)
     .replaceAll(/\b[\d.]+ m?s\b/g, '<time>')
+    // A manifest in Python is always run; one in TypeScript is read where it is one literal.
+    .replaceAll(/"manifest": "(?:literal|run)"/g, '"manifest": <how>')
     .replaceAll(/1h 59m|2h 0m/g, '<left>')
+    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d [+-]\d\d:\d\d/g, '<local>')
 
 /** What was said and what is left after the steps, by one host. Both must use one path: it is in the files. */
 async function outcome({ plugins, command, args, extra }) {
   const home = join(directory, 'home')
   await rm(home, { recursive: true, force: true })
-  await cp(plugins, join(home, 'plugins'), {
-    recursive: true,
-    filter: (path) => !path.endsWith('__pycache__'),
-  })
+  await installPlugins(plugins, home, [...fleet, 'metrics-rollup'])
   await mkdir(join(home, 'config'))
+  await writeFile(join(home, 'metrics.json'), JSON.stringify(metrics))
+  const rollup = { metrics_path: 'metrics.json', retention_days: 3660 }
+  await writeFile(join(home, 'config', 'metrics-rollup.json'), JSON.stringify(rollup))
   const source = readings('busy')
   await writeFile(join(home, 'config', 'host-metrics.json'), JSON.stringify({ source }))
   const said = []
@@ -79,6 +93,7 @@ test('two languages say the same and leave the same home', async () => {
     'state/engine-state.json',
     'state/events.jsonl',
     'state/anomaly-watch.json',
+    'state/metrics-rollup.json',
     'logs/runs/<day>.jsonl',
     'runs/<run>.json',
   ]) {
@@ -96,6 +111,19 @@ test('two languages say the same and leave the same home', async () => {
   for (const [index, text] of node.left.entries()) assert.equal(other.left[index], text)
 })
 
+test('a plugin has one manifest, whichever language it is written in', async () => {
+  const { manifests } = await loadPluginManifests(hosts.node.plugins)
+  const source = `import json, sys, warpline
+print(json.dumps(warpline.load_plugin_manifests(sys.argv[1]).manifests))`
+  const { command, extra, plugins } = hosts.python
+  const env = environment(join(directory, 'none'), extra)
+  const ended = run(command, ['-c', source, plugins], { cwd: directory, env })
+  assert.equal(ended.status, 0, account(ended))
+  const twins = Object.entries(JSON.parse(ended.stdout))
+  assert.ok(twins.length >= 5)
+  for (const [name, manifest] of twins) assert.deepEqual(manifest, manifests.get(name), name)
+})
+
 test('init prepares the same home, each with a plugin of its language', async () => {
   const made = []
   for (const { command, args, extra } of Object.values(hosts)) {
@@ -103,6 +131,9 @@ test('init prepares the same home, each with a plugin of its language', async ()
     await rm(home, { recursive: true, force: true })
     const env = environment(home, extra)
     const first = run(command, [...args, 'init'], { cwd: directory, env })
+    await writeFile(join(home, 'metrics.json'), JSON.stringify(metrics))
+    const rollup = { metrics_path: 'metrics.json' }
+    await writeFile(join(home, 'config', 'metrics-rollup.json'), JSON.stringify(rollup))
     const advance = run(command, [...args, 'advance'], { cwd: directory, env })
     assert.equal(first.status, 0, account(first))
     assert.equal(advance.status, 0, account(advance))

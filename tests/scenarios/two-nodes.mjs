@@ -1,11 +1,20 @@
 // The same fleet on the same readings leaves the same home, whichever Node.js ran it.
 import assert from 'node:assert/strict'
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { homeLeft } from '../home-left.mjs'
-import { account, bin, environment, nodes, npmDir, run } from '../support.mjs'
+import {
+  account,
+  bin,
+  environment,
+  fleet,
+  installPlugins,
+  nodes,
+  npmDir,
+  run,
+} from '../support.mjs'
 
 const examples = join(npmDir, 'examples')
 const steps = [
@@ -28,7 +37,7 @@ after(() => rm(directory, { recursive: true, force: true }))
 async function homeAfter(node) {
   const home = join(directory, 'home')
   await rm(home, { recursive: true, force: true })
-  await cp(join(examples, 'plugins'), join(home, 'plugins'), { recursive: true })
+  await installPlugins(join(examples, 'plugins'), home, fleet)
   await mkdir(join(home, 'config'))
   const source = join(examples, 'test', 'fixtures', 'proc-busy')
   await writeFile(join(home, 'config', 'host-metrics.json'), JSON.stringify({ source }))

@@ -4,12 +4,12 @@
 // schema whose `parse` gives back its argument. A module that is read must import, and to the same
 // JSON.
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { build, erase, literal } from '../eraser.mjs'
+import { build, erase, installSchema, literal } from '../eraser.mjs'
 
 const { cases } = JSON.parse(readFileSync(new URL('./manifests.json', import.meta.url), 'utf8'))
 
@@ -17,16 +17,7 @@ let home
 
 before(() => {
   home = mkdtempSync(join(tmpdir(), 'manifests-'))
-  const directory = join(home, 'node_modules', 'warpline')
-  mkdirSync(directory, { recursive: true })
-  writeFileSync(
-    join(directory, 'package.json'),
-    '{"name":"warpline","type":"module","exports":{"./schemas/plugin-manifest":"./schema.js"}}',
-  )
-  writeFileSync(
-    join(directory, 'schema.js'),
-    'export const PluginManifestSchema = { parse: (value) => ({ parsed: value }) }',
-  )
+  installSchema(home)
   build()
 })
 

@@ -9,6 +9,7 @@
 //! | not this proposal | [`deny`] |
 //! | that no is taken back | [`remove_denials`] |
 //! | this task is done, or for later | [`complete_task`], [`defer_task`] |
+//! | this run never was | [`forget_runs`] |
 //! | this event is seen | [`acknowledgements::update`](crate::home::acknowledgements::update) |
 //!
 //! [`is_approved`] tells whether a plugin may act. None of them calls a handler.
@@ -45,6 +46,7 @@ mod denials;
 mod parked;
 #[cfg(test)]
 mod races;
+mod records;
 mod tasks;
 
 pub use crate::decide::denial::Denied;
@@ -54,6 +56,7 @@ pub use crate::home::approval::{Revoked, is_approved, merge_grant, revoke_grant,
 
 pub use denials::{Removed, deny, remove_denials};
 pub use parked::{Approved, Parked, Terms, apply, approve};
+pub use records::{Forgotten, forget_runs};
 pub use tasks::{complete_task, defer_task};
 
 use crate::json::JsString;

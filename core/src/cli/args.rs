@@ -1,13 +1,24 @@
 //! Arguments in, typed commands out: every refusal happens here, before anything is touched.
 
+mod answers;
+mod log;
+
 use clap::ArgMatches;
 use clap::error::ErrorKind;
 
 use crate::clock::Instant;
+use crate::engine::Isolation;
 use crate::json::{JsString, Map};
 use crate::schema::manifest::{MAX_RETRIES, RunProfile};
 
-use super::usage::{self, Refusal};
+use super::paint::Choice;
+use super::plan::Manifests;
+use super::refusal::{self, Refusal};
+use super::{completions, help, usage};
+
+pub use super::authoring::{Check, Configure, Scaffold};
+pub use answers::{Approve, Deny, Ttl};
+pub use log::Log;
 
 /// What the command line asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +27,8 @@ pub struct Parsed {
     pub home: Option<String>,
     /// `--plugins`, not resolved; may be empty, which the loader refuses.
     pub plugins: Option<String>,
+    /// `--color`.
+    pub color: Choice,
     /// The verb with its options.
     pub command: Command,
 }
@@ -23,8 +36,10 @@ pub struct Parsed {
 /// One verb with its options.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
-    /// Text for standard output, and nothing else: help, or the version.
+    /// Text for standard output, and nothing else: help, the version, or a script for a shell.
     Help(String),
+    /// List the plugins for a script of a shell.
+    PluginNames,
     /// Prepare a home.
     Init {
         /// `--json`: the report as JSON.
@@ -36,6 +51,8 @@ pub enum Command {
         profile: Option<RunProfile>,
         /// `--explain`: the directory name of the one plugin to tell about.
         explain: Option<JsString>,
+        /// `--no-run`: no manifest is run.
+        manifests: Manifests,
         /// `--json`: the report as JSON.
         json: bool,
     },
@@ -49,6 +66,8 @@ pub enum Command {
         dry_run: bool,
         /// `--strict`: exit 1 also where something waits for a human.
         strict: bool,
+        /// `--isolate`: a process of its own for every manifest and every attempt.
+        isolation: Isolation,
         /// `--json`: the report as JSON.
         json: bool,
     },
@@ -62,9 +81,17 @@ pub enum Command {
         input: Map,
         /// `--retries`: replaces the manifest's number, 0 to [`MAX_RETRIES`].
         retries: Option<u32>,
+        /// `--isolate`: a process of its own for every manifest and every attempt.
+        isolation: Isolation,
         /// `--json`: the report as JSON.
         json: bool,
     },
+    /// Ask for a plugin's inputs, or take them.
+    Configure(Configure),
+    /// Read plugins without running them.
+    Check(Check),
+    /// Write a new plugin.
+    Scaffold(Scaffold),
     /// Accept parked results or grant plugins their effects.
     Approve(Approve),
     /// Say no, list such answers, or take them back.
@@ -109,61 +136,39 @@ pub enum Command {
         /// `--json`: the report as JSON.
         json: bool,
     },
+    /// Show how the home stands.
+    Status {
+        /// `--json`: the report as JSON.
+        json: bool,
+    },
+    /// Show the runs of the home.
+    Log(Log),
+    /// Show the Output of a plugin.
+    Show {
+        /// The directory name.
+        plugin: JsString,
+        /// `--run`: the beginning of a run id, not empty.
+        run: Option<JsString>,
+        /// `--json`: the report as JSON.
+        json: bool,
+    },
+    /// Show the work that waits for a model.
+    Handoffs {
+        /// `--json`: the report as JSON.
+        json: bool,
+    },
+    /// Take runs off the record.
+    Forget {
+        /// Directory names in the order given, each once.
+        plugins: Vec<JsString>,
+        /// `--json`: the report as JSON.
+        json: bool,
+    },
 }
 
 /// How long a task can be put off, as it is typed and in milliseconds.
 pub const DEFERRALS: [(&str, i64); 4] =
     [("1h", 3_600_000), ("4h", 14_400_000), ("1d", 86_400_000), ("1w", 604_800_000)];
-
-/// Options of `approve`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Approve {
-    /// Directory names in the order given, each once; empty means `--all`.
-    pub plugins: Vec<JsString>,
-    /// `--run`: the run whose parked result was read.
-    pub run: Option<JsString>,
-    /// `--ttl` in milliseconds, as given.
-    pub ttl: Option<Ttl>,
-    /// `--long`: the expiry may pass the ceiling.
-    pub long: bool,
-    /// `--replace`: the scopes are overwritten.
-    pub replace: bool,
-    /// `--json`: the report as JSON.
-    pub json: bool,
-}
-
-/// What `deny` is asked to do.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Deny {
-    /// Put a no on record.
-    Record {
-        /// Directory names in the order given, each once.
-        plugins: Vec<JsString>,
-        /// `--note`: words to keep with each denial.
-        note: Option<JsString>,
-        /// `--json`: the report as JSON.
-        json: bool,
-    },
-    /// Show the denials on record.
-    List {
-        /// `--json`: the report as JSON.
-        json: bool,
-    },
-    /// Take denials back.
-    Remove {
-        /// Directory names in the order given, each once.
-        plugins: Vec<JsString>,
-        /// `--json`: the report as JSON.
-        json: bool,
-    },
-}
-
-/// A span of time as typed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ttl {
-    /// Milliseconds, greater than 0.
-    pub ms: i64,
-}
 
 /// Reads the arguments that follow the program's name. `now` bounds what `--ttl` may reach.
 ///
@@ -177,20 +182,47 @@ pub fn parse(arguments: &[String], now: Instant) -> Result<Parsed, Refusal> {
         Err(error)
             if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) =>
         {
-            let command = Command::Help(error.to_string());
-            return Ok(Parsed { home: None, plugins: None, command });
+            let command = Command::Help(error.render().ansi().to_string());
+            let color = Choice::in_arguments(arguments);
+            return Ok(Parsed { home: None, plugins: None, color, command });
         }
-        Err(error) => return Err(usage::refusal(&error, arguments)),
+        Err(error) => return Err(refusal::of_parser(&error, arguments)),
     };
     let home = text(&matches, "home");
     if home.as_deref() == Some("") {
         return Err(Refusal::of("", "`--home` needs the path of a directory"));
     }
+    let color = color(&matches)?;
     let command = match matches.subcommand() {
         Some((verb, options)) => verb_command(verb, options, now)?,
-        None => Command::Help(usage::overview()),
+        None => Command::Help(help::overview()),
     };
-    Ok(Parsed { home, plugins: text(&matches, "plugins"), command })
+    Ok(Parsed { home, plugins: text(&matches, "plugins"), color, command })
+}
+
+fn color(matches: &ArgMatches) -> Result<Choice, Refusal> {
+    let Some(name) = text(matches, "color") else { return Ok(Choice::default()) };
+    Choice::from_name(&name).ok_or_else(|| {
+        let known = Choice::ALL.map(|(name, _)| name);
+        let message = format!("invalid --color '{name}': expected {}", known.join(", "));
+        Refusal::of("", &message).hint_near(&name, known)
+    })
+}
+
+fn shell(options: &ArgMatches) -> Result<Command, Refusal> {
+    let shell = text(options, "shell").unwrap_or_default();
+    if shell == completions::NAMES {
+        return Ok(Command::PluginNames);
+    }
+    completions::script(&shell).map(Command::Help).ok_or_else(|| {
+        let known = completions::SHELLS;
+        let message = format!("invalid SHELL '{shell}': expected {}", known.join(", "));
+        Refusal::of("completions", &message).hint_near(&shell, known)
+    })
+}
+
+fn isolation(options: &ArgMatches) -> Isolation {
+    if options.get_flag("isolate") { Isolation::Process } else { Isolation::None }
 }
 
 fn verb_command(verb: &str, options: &ArgMatches, now: Instant) -> Result<Command, Refusal> {
@@ -200,6 +232,7 @@ fn verb_command(verb: &str, options: &ArgMatches, now: Instant) -> Result<Comman
         "plan" => Command::Plan {
             profile: profile(verb, options)?,
             explain: text(options, "explain").map(JsString::from),
+            manifests: if on("no-run") { Manifests::ReadOnly } else { Manifests::Run },
             json: on("json"),
         },
         "advance" => Command::Advance {
@@ -207,6 +240,7 @@ fn verb_command(verb: &str, options: &ArgMatches, now: Instant) -> Result<Comman
             force: on("force"),
             dry_run: on("dry-run"),
             strict: on("strict"),
+            isolation: isolation(options),
             json: on("json"),
         },
         "run" => Command::Run {
@@ -214,39 +248,37 @@ fn verb_command(verb: &str, options: &ArgMatches, now: Instant) -> Result<Comman
             action: text(options, "action").unwrap_or_default().into(),
             input: inputs(options)?,
             retries: retries(options)?,
+            isolation: isolation(options),
             json: on("json"),
         },
-        "approve" => Command::Approve(Approve {
-            plugins: names(options),
-            run: text(options, "run").map(JsString::from),
-            ttl: ttl(options, now)?,
-            long: on("long"),
-            replace: on("replace"),
-            json: on("json"),
-        }),
-        "deny" => Command::Deny(deny(options)),
+        "configure" => Command::Configure(Configure::read(options)),
+        "check" => Command::Check(Check::read(options)),
+        "scaffold" => Command::Scaffold(Scaffold::read(options)?),
+        "approve" => Command::Approve(Approve::read(options, now)?),
+        "deny" => Command::Deny(Deny::read(options)),
         "revoke" => Command::Revoke { json: on("json") },
         "board" => Command::Board { all: on("all"), json: on("json") },
         "tasks" => Command::Tasks { json: on("json") },
+        "completions" => shell(options)?,
         "ack" if on("all") => Command::Ack { id: None, json: on("json") },
         "ack" => Command::Ack { id: Some(id(verb, options)?), json: on("json") },
         "defer" => {
             Command::Defer { id: id(verb, options)?, span_ms: deferral(options)?, json: on("json") }
         }
-        _ => Command::Done { id: id(verb, options)?, json: on("json") },
+        "done" => Command::Done { id: id(verb, options)?, json: on("json") },
+        "status" => Command::Status { json: on("json") },
+        "log" => Command::Log(log::read(options)?),
+        "show" => Command::Show {
+            plugin: text(options, "plugin").unwrap_or_default().into(),
+            run: log::run_id(verb, "--run", options)?,
+            json: on("json"),
+        },
+        "handoffs" => Command::Handoffs { json: on("json") },
+        _ => Command::Forget { plugins: names(options), json: on("json") },
     })
 }
 
-fn deny(options: &ArgMatches) -> Deny {
-    let (plugins, json) = (names(options), options.get_flag("json"));
-    match () {
-        () if options.get_flag("list") => Deny::List { json },
-        () if options.get_flag("remove") => Deny::Remove { plugins, json },
-        () => Deny::Record { plugins, note: text(options, "note").map(JsString::from), json },
-    }
-}
-
-fn text(options: &ArgMatches, name: &str) -> Option<String> {
+pub(super) fn text(options: &ArgMatches, name: &str) -> Option<String> {
     options.get_one::<String>(name).cloned()
 }
 
@@ -254,7 +286,7 @@ fn texts<'a>(options: &'a ArgMatches, name: &str) -> impl Iterator<Item = &'a St
     options.get_many::<String>(name).into_iter().flatten()
 }
 
-fn names(options: &ArgMatches) -> Vec<JsString> {
+pub(super) fn names(options: &ArgMatches) -> Vec<JsString> {
     let mut names: Vec<JsString> = Vec::new();
     for name in texts(options, "plugin") {
         let name = JsString::from(name.as_str());
@@ -314,32 +346,6 @@ fn retries(options: &ArgMatches) -> Result<Option<u32>, Refusal> {
             let message = format!("invalid --retries: expected an integer in [0, {MAX_RETRIES}]");
             Refusal::of("run", &message)
         })
-}
-
-fn ttl(options: &ArgMatches, now: Instant) -> Result<Option<Ttl>, Refusal> {
-    let Some(text) = text(options, "ttl") else { return Ok(None) };
-    let refuse = |expected: &str| Refusal::of("approve", &format!("invalid --ttl: {expected}"));
-    let ms = span_ms(&text);
-    let ms = ms.ok_or_else(|| {
-        refuse("expected a whole number above 0 with the unit m, h or d, as in `90m`")
-    })?;
-    let ms = ms.filter(|ms| now.plus_ms(*ms).is_some());
-    ms.map(|ms| Some(Ttl { ms })).ok_or_else(|| refuse("it ends later than any date can tell"))
-}
-
-/// Milliseconds of `90m`, `4h`, `2d`; inside, `None` where the number is beyond every date.
-fn span_ms(text: &str) -> Option<Option<i64>> {
-    let (unit, factor) = [('m', 60_000), ('h', 3_600_000), ('d', 86_400_000)]
-        .into_iter()
-        .find(|(unit, _)| text.ends_with(*unit))?;
-    let number = text.strip_suffix(unit)?;
-    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    match digits(number) {
-        Some(0) => None,
-        number => Some(number.and_then(|number| number.checked_mul(factor))),
-    }
 }
 
 /// A number written in digits alone; `None` also where it exceeds 64 bits.

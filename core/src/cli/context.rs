@@ -7,10 +7,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Instant;
 use crate::engine::PathOverrides;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::home::{Environment, Paths};
-use crate::json::Value;
+use crate::json::{JsString, Value};
 
+use super::input::Input;
+use super::paint::Choice;
+use super::refusal::{error_line, hint_line};
+use super::standard;
 use super::text;
 use super::writer::Writer;
 
@@ -21,6 +25,8 @@ pub struct Io {
     pub out: Writer,
     /// Everything else goes here.
     pub err: Writer,
+    /// Answers come from here.
+    pub input: Input,
     /// Gives the present instant.
     pub clock: Arc<dyn Fn() -> Instant + Send + Sync>,
     /// Where the running package lies.
@@ -38,10 +44,22 @@ pub struct Package {
 }
 
 impl Io {
-    /// The streams and the clock of this process.
-    pub fn process(package: Package) -> Self {
-        let clock = Arc::new(Instant::now);
-        Self { out: Writer::stdout(), err: Writer::stderr(), clock, package }
+    /// The streams and the clock of this process. From here on descriptor 1 leads to standard error and
+    /// descriptor 0 to nothing: results and answers go through copies that plugin code does not have.
+    ///
+    /// # Errors
+    ///
+    /// Fails where no copy can be made, because too many files are open.
+    pub fn process(package: Package) -> Result<Self> {
+        let (out, err, input) = standard::streams()?;
+        Ok(Self { out, err, input, clock: Arc::new(Instant::now), package })
+    }
+
+    /// The same streams, each with colours where the choice and the environment want them there.
+    pub(super) fn coloured(&self, choice: Choice, environment: &Environment) -> Self {
+        let colour =
+            |writer: &Writer| writer.with_colour(choice.applies(writer.is_terminal(), environment));
+        Self { out: colour(&self.out), err: colour(&self.err), ..self.clone() }
     }
 }
 
@@ -74,6 +92,24 @@ impl Refused {
         self.hint = Some(hint.into());
         self
     }
+
+    /// Hints at the known name that the first of `given` with one nearby was meant to be; where none
+    /// has, at `otherwise`.
+    #[must_use]
+    pub(super) fn hint_near<'a>(
+        self,
+        given: impl IntoIterator<Item = &'a JsString>,
+        known: impl IntoIterator<Item = &'a JsString>,
+        otherwise: &str,
+    ) -> Self {
+        let known: Vec<String> = known.into_iter().map(JsString::to_text).collect();
+        let near =
+            |name: &JsString| text::nearest(&name.to_text(), known.iter().map(String::as_str));
+        match given.into_iter().find_map(near) {
+            Some(name) => self.hint(format!("did you mean `{name}`?")),
+            None => self.hint(otherwise),
+        }
+    }
 }
 
 impl From<&Error> for Refused {
@@ -105,32 +141,35 @@ impl<F> Context<'_, F> {
 
     /// Writes a line of the result.
     pub(super) fn say(&self, line: &str) {
-        self.io.out.write(&format!("{line}\n"));
+        self.io.out.show(&format!("{line}\n"));
     }
 
     /// Writes a line that is not the result.
     pub(super) fn note(&self, line: &str) {
-        self.io.err.write(&format!("{line}\n"));
+        self.io.err.show(&format!("{line}\n"));
     }
 
-    /// Writes the result as JSON or as text, in one piece.
+    /// Writes the result as JSON or as text, in one piece; text may have colours.
     pub(super) fn report(
         &self,
         as_json: bool,
         json: impl FnOnce() -> Value,
         text: impl FnOnce() -> String,
     ) {
-        let report = if as_json { json().to_pretty() + "\n" } else { text() };
-        self.io.out.write(&report);
+        if as_json {
+            self.io.out.write(&(json().to_pretty() + "\n"));
+        } else {
+            self.io.out.show(&text());
+        }
     }
 
     /// Writes `error: ...` and `hint: ...` to standard error.
     pub(super) fn refuse(&self, refused: &Refused) {
-        let mut lines = format!("error: {}\n", text::line_str(&refused.message));
+        let mut lines = error_line(&text::line_str(&refused.message)) + "\n";
         if let Some(hint) = &refused.hint {
-            lines.push_str(&format!("hint: {}\n", text::line_str(hint)));
+            lines.push_str(&(hint_line(&text::line_str(hint)) + "\n"));
         }
-        self.io.err.write(&lines);
+        self.io.err.show(&lines);
     }
 
     /// Reports an error and returns exit code 1.

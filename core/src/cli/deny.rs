@@ -1,6 +1,7 @@
 //! `deny`: says no to what plugins propose, lists such answers, and takes them back.
 
 use crate::answers::{self, Denied, Removed};
+use crate::clock::Instant;
 use crate::decide::denial::{Standing, standing};
 use crate::home::state;
 use crate::json::{JsString, Map, Value};
@@ -82,7 +83,7 @@ fn answers_text(answers: &[(JsString, Denied)]) -> String {
             Denied::Unchanged(denial) => lines.push(format!(
                 "{name}: already denied at {}; what it proposes has not changed, so nothing was \
                  written\n",
-                text::line(&denial.denied_at)
+                text::at(&denial.denied_at)
             )),
             Denied::Recorded { discarded, .. } => {
                 lines.push(format!(
@@ -113,14 +114,8 @@ fn remove<F>(context: &Context<'_, F>, plugins: &[JsString], json: bool) -> Resu
         Removed::Unknown { missing, denied } => {
             let message = format!("no denial is recorded for {}", names::list(&missing));
             let refused = Refused::new(message).leaving("nothing was removed");
-            let denied: Vec<String> = denied.iter().map(JsString::to_text).collect();
-            let near = missing
-                .iter()
-                .find_map(|name| text::nearest(&name.to_text(), denied.iter().map(String::as_str)));
-            Err(match near {
-                Some(name) => refused.hint(format!("did you mean `{name}`?")),
-                None => refused.hint("`warpline deny --list` shows the denials on record"),
-            })
+            let list = "`warpline deny --list` shows the denials on record";
+            Err(refused.hint_near(&missing, &denied, list))
         }
     }
 }
@@ -136,7 +131,7 @@ fn removed_text(denials: &[Denial]) -> String {
         format!(
             "{}: the denial of {} is taken back; the next advance asks again\n",
             text::line(&denial.plugin),
-            text::line(&denial.denied_at)
+            text::at(&denial.denied_at)
         )
     };
     denials.iter().map(line).collect()
@@ -159,11 +154,11 @@ async fn list<F: Fleet>(context: &Context<'_, F>, as_json: bool) {
             let denials: Vec<Value> = document.denials.values().map(Denial::to_value).collect();
             denials.into()
         },
-        || listing(&document, &loaded),
+        || listing(&document, &loaded, context.now()),
     );
 }
 
-fn listing(document: &EngineState, loaded: &Loaded) -> String {
+fn listing(document: &EngineState, loaded: &Loaded, now: Instant) -> String {
     if document.denials.is_empty() {
         return "No denials.\n".to_owned();
     }
@@ -172,7 +167,7 @@ fn listing(document: &EngineState, loaded: &Loaded) -> String {
         lines.push(format!(
             "  {} — denied at {}: {}",
             text::line(name),
-            text::line(&denial.denied_at),
+            text::at_ago(&denial.denied_at, now),
             text::line(&denial.reason)
         ));
         if let Some(note) = &denial.note {

@@ -1,13 +1,16 @@
 //! The engine as the verbs see it.
 
+use std::collections::HashSet;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::clock::Instant;
 use crate::engine::{
-    AdvanceOptions, AdvanceResult, Engine, Invocation, InvokeOptions, LoadReport, Witness,
+    AdvanceOptions, AdvanceResult, Engine, Invocation, InvokeOptions, Isolation, LoadReport,
+    Roster, Witness,
 };
 use crate::error::Result;
 use crate::home::Environment;
@@ -19,6 +22,8 @@ use crate::schema::manifest::Manifest;
 pub struct Loaded {
     /// The plugins that loaded, sorted.
     pub manifests: Vec<(JsString, Manifest)>,
+    /// Those of them whose manifest was read as it is written: its module was not run.
+    pub literal: HashSet<JsString>,
     /// Directory name and reason of those that did not, sorted.
     pub failures: Vec<(JsString, String)>,
     /// The path and errno name of an unreadable root.
@@ -37,8 +42,17 @@ impl Loaded {
 
 /// Loads plugins and runs them.
 pub trait Fleet: Sync {
-    /// Loads every manifest under a plugin root; the empty path counts as unreadable.
-    fn load(&self, root: &Path) -> impl Future<Output = Loaded> + Send;
+    /// Loads every manifest under a plugin root; the empty path counts as unreadable. What has to be run
+    /// for that runs where `isolation` says.
+    fn load_in(&self, root: &Path, isolation: Isolation) -> impl Future<Output = Loaded> + Send;
+
+    /// Reads the manifests that are one literal, and runs none: the others are failures.
+    fn read(&self, root: &Path) -> impl Future<Output = Loaded> + Send;
+
+    /// Loads them for a reader, who runs no plugin.
+    fn load(&self, root: &Path) -> impl Future<Output = Loaded> + Send {
+        self.load_in(root, Isolation::None)
+    }
 
     /// Runs every due plugin once.
     fn advance(
@@ -47,6 +61,9 @@ pub trait Fleet: Sync {
         options: &AdvanceOptions,
         cancel: &CancellationToken,
     ) -> impl Future<Output = Result<AdvanceResult>> + Send;
+
+    /// The plugins that an advance of this caller is running now, each with the time it was started.
+    fn running(&self) -> Vec<(JsString, Instant)>;
 
     /// Runs one plugin.
     fn invoke(
@@ -63,13 +80,20 @@ pub trait Fleet: Sync {
 pub struct EngineFleet {
     /// The engine.
     pub engine: Arc<Engine>,
+    /// What the command sees of its process.
+    pub environment: Environment,
     /// The operation of the host.
     pub operation: u64,
 }
 
 impl Fleet for EngineFleet {
-    async fn load(&self, root: &Path) -> Loaded {
-        self.engine.load_manifests(root, self.operation).await.into()
+    async fn load_in(&self, root: &Path, isolation: Isolation) -> Loaded {
+        let environment = &self.environment;
+        self.engine.load_manifests(root, environment, isolation, self.operation).await.into()
+    }
+
+    async fn read(&self, root: &Path) -> Loaded {
+        self.engine.read_manifests(root).await.into()
     }
 
     async fn advance(
@@ -79,6 +103,10 @@ impl Fleet for EngineFleet {
         cancel: &CancellationToken,
     ) -> Result<AdvanceResult> {
         self.engine.advance(environment, options, self.operation, cancel).await
+    }
+
+    fn running(&self) -> Vec<(JsString, Instant)> {
+        self.engine.running(self.operation)
     }
 
     async fn invoke(
@@ -96,8 +124,11 @@ impl Fleet for EngineFleet {
 impl From<LoadReport> for Loaded {
     fn from(report: LoadReport) -> Self {
         let LoadReport { roster, root_error } = report;
+        let written = roster.plugins.iter().filter(|(_, plugin)| plugin.literal);
+        let literal = written.map(|(name, _)| name.clone()).collect();
         let manifests =
             roster.plugins.into_iter().map(|(name, plugin)| (name, plugin.manifest)).collect();
-        Self { manifests, failures: roster.failures, root_error, warnings: roster.warnings }
+        let Roster { failures, warnings, .. } = roster;
+        Self { manifests, literal, failures, root_error, warnings }
     }
 }

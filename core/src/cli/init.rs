@@ -3,45 +3,41 @@
 use std::path::Path;
 
 use crate::error::Result;
+use crate::home::config::{Stored, path, read, schema_path};
 use crate::home::setup::{self, Outcome};
-use crate::json::{JsString, Map, Value};
-use crate::schema::manifest::Manifest;
+use crate::json::{JsString, Map, Value, parse};
+use crate::schema::manifest::{InputType, Manifest};
+use crate::schema::settings;
 
+use super::configure::report::missing_line;
+use super::configure::{Stop, ask};
 use super::context::{Context, path_text};
 use super::fleet::Fleet;
-use super::{exit, names, text};
+use super::preparation::Preparation;
+use super::{exit, names};
 
 /// Prepares the home, reports, and returns the exit code.
 pub(super) async fn run<F: Fleet>(context: &Context<'_, F>, json: bool) -> i32 {
-    let mut report = Report::new(context, json);
+    let done = Preparation::new(context, json);
+    let mut report = Report { done, seed: None, config: None, missing_inputs: Vec::new() };
     match prepare(&mut report).await {
         Ok(code) => code,
-        Err(error) => context.fail(&error),
+        Err(stop) => stop.tell(context),
     }
 }
 
-async fn prepare<F: Fleet>(report: &mut Report<'_, F>) -> Result<i32> {
-    let context = report.context;
-    let paths = &context.paths;
-    let state = paths.state_file.parent().unwrap_or(&paths.home);
-    for directory in [&paths.home, &paths.plugins, &paths.config_dir, state] {
-        report.tell(setup::directory(directory)?, directory);
-    }
-    let file = paths.home.join("package.json");
-    report.tell(setup::package_json(&paths.home)?, &file);
-    let package = &context.io.package;
-    if let Some(directory) = &package.directory {
-        let link = paths.home.join("node_modules").join("warpline");
-        report.tell(setup::package_link(&paths.home, directory)?, &link);
-    }
+async fn prepare<F: Fleet>(report: &mut Report<'_, F>) -> Result<i32, Stop> {
+    let context = report.done.context;
+    let (paths, package) = (&context.paths, &context.io.package);
+    report.done.home()?;
     let name = package.seed.as_ref().and_then(|seed| Some(seed.file_name()?.to_str()?.to_owned()));
     if let (Some(seed), Some(name)) = (&package.seed, name) {
         let target = paths.plugins.join(&name);
-        report.tell(setup::copy_plugin(seed, &target)?, &target);
+        report.done.tell(copy(seed, &target)?, &target);
         let name = JsString::from(name);
         let loaded = context.fleet.load(&paths.plugins).await;
         match loaded.manifest(&name) {
-            Some(manifest) => configure(report, name, manifest)?,
+            Some(manifest) => configure(report, name, manifest).await?,
             None => {
                 context.refuse(&names::refusal(&[&name], &loaded));
                 return Ok(exit::FAILED);
@@ -50,109 +46,75 @@ async fn prepare<F: Fleet>(report: &mut Report<'_, F>) -> Result<i32> {
     }
     let home = path_text(&paths.home);
     let ready = || format!("{home} is ready; `warpline plan` shows what is due\n");
-    context.report(report.json, || report.to_value(), ready);
+    context.report(report.done.json, || report.to_value(), ready);
     Ok(exit::DONE)
 }
 
-fn configure<F>(report: &mut Report<'_, F>, plugin: JsString, manifest: &Manifest) -> Result<()> {
-    let paths = &report.context.paths;
-    let file = paths.config_dir.join(format!("{plugin}.json"));
-    report.tell(setup::default_config(paths, &plugin, manifest)?, &file);
-    for input in setup::missing_inputs(paths, &plugin, manifest)? {
-        let kind = manifest.inputs.get(&input).map_or("value", |input| input.kind.as_str());
-        if !report.json {
-            report.context.say(&format!(
-                "{} needs `{}`, a {kind}, before {} can run",
-                path_text(&file),
-                text::line(&input),
-                text::line(&plugin)
-            ));
-        }
-        report.missing_inputs.push((input, kind.to_owned()));
+fn copy(seed: &Path, target: &Path) -> Result<Outcome> {
+    // The seed is not even looked at where its place is taken.
+    if setup::is_taken(target) {
+        return Ok(Outcome::Kept);
     }
-    report.config = Some(report.relative(&file));
+    setup::new_plugin(target, &setup::plugin_files(seed)?)
+}
+
+/// Writes the seed's configuration where there is none: what a person at a terminal answers, else the
+/// defaults.
+async fn configure<F>(
+    report: &mut Report<'_, F>,
+    plugin: JsString,
+    manifest: &Manifest,
+) -> Result<(), Stop> {
+    let context = report.done.context;
+    let (path, text) = (path(&context.paths, &plugin)?, read(&context.paths, &plugin)?);
+    let values = if let Some(text) = text {
+        report.done.tell(Outcome::Kept, &path);
+        // One that cannot be read is told of by whatever needs it.
+        parse(&text).ok().and_then(|file| file.as_object().cloned()).unwrap_or_default()
+    } else {
+        let none = Map::new();
+        let chosen = if context.io.input.is_terminal() && !report.done.json {
+            ask::walk(context, manifest, &none).await?
+        } else {
+            let default = |(name, input)| Some((name, settings::proposal(name, input, &none)?));
+            let defaults = settings::askable(manifest).filter_map(default);
+            defaults.map(|(name, value)| (name.clone(), value.clone())).collect()
+        };
+        let values = settings::arranged(manifest, &chosen, &none);
+        let stored = Stored::read(&context.paths, &plugin)?;
+        stored.replace(&context.paths, context.now(), values.clone())?;
+        report.done.tell(Outcome::Created, &path);
+        values
+    };
+    let schema = schema_path(&context.paths, &plugin)?;
+    let text = settings::json_schema_text(manifest);
+    report.done.tell(setup::missing_file(&context.paths.home, &schema, &text)?, &schema);
+    for (input, kind) in settings::missing(manifest, &values) {
+        if !report.done.json {
+            context.say(&missing_line(&path, &plugin, input, kind));
+        }
+        report.missing_inputs.push((input.clone(), kind));
+    }
+    report.config = Some(report.done.relative(&path));
     report.seed = Some(plugin);
     Ok(())
 }
 
-/// What was done. As text each step is told at once, as JSON all of them at the end.
+/// What was done, and for which plugin.
 struct Report<'a, F> {
-    context: &'a Context<'a, F>,
-    json: bool,
-    created: Vec<String>,
-    mended: Vec<String>,
-    unchanged: Vec<String>,
-    left_alone: Vec<(String, &'static str)>,
+    done: Preparation<'a, F>,
     seed: Option<JsString>,
     config: Option<String>,
-    missing_inputs: Vec<(JsString, String)>,
+    missing_inputs: Vec<(JsString, InputType)>,
 }
 
-impl<'a, F> Report<'a, F> {
-    fn new(context: &'a Context<'a, F>, json: bool) -> Self {
-        Self {
-            context,
-            json,
-            created: Vec::new(),
-            mended: Vec::new(),
-            unchanged: Vec::new(),
-            left_alone: Vec::new(),
-            seed: None,
-            config: None,
-            missing_inputs: Vec::new(),
-        }
-    }
-
-    fn tell(&mut self, outcome: Outcome, path: &Path) {
-        let (relative, shown) = (self.relative(path), path_text(path));
-        let done = match outcome {
-            Outcome::Created => {
-                self.created.push(relative);
-                "created"
-            }
-            Outcome::Mended => {
-                self.mended.push(relative);
-                "mended"
-            }
-            Outcome::Kept => return self.unchanged.push(relative),
-            Outcome::InTheWay(what) => {
-                self.left_alone.push((relative, what));
-                return self.context.note(&format!("⚠ {shown} is left as it is: {what}"));
-            }
-        };
-        if !self.json {
-            self.context.say(&format!("{done} {shown}"));
-        }
-    }
-
-    /// A path as seen from the home, which itself is `.`; absolute where it lies elsewhere.
-    fn relative(&self, path: &Path) -> String {
-        match path.strip_prefix(&self.context.paths.home) {
-            Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
-            Ok(inside) => inside.display().to_string(),
-            Err(_) => path.display().to_string(),
-        }
-    }
-
+impl<F> Report<'_, F> {
     /// `{home, created, mended, unchanged, left_alone, seed, config, missing_inputs}`.
     fn to_value(&self) -> Value {
-        let pair = |first: (&str, Value), second: (&str, Value)| {
-            Value::from(Map::from_iter([first, second]))
-        };
-        let left = self
-            .left_alone
-            .iter()
-            .map(|(path, what)| pair(("path", path.as_str().into()), ("because", (*what).into())));
-        let missing = self
-            .missing_inputs
-            .iter()
-            .map(|(name, kind)| pair(("name", name.into()), ("type", kind.as_str().into())));
-        let mut map = Map::new();
-        map.insert("home", self.context.paths.home.display().to_string());
-        map.insert("created", self.created.clone());
-        map.insert("mended", self.mended.clone());
-        map.insert("unchanged", self.unchanged.clone());
-        map.insert("left_alone", left.collect::<Vec<_>>());
+        let missing = self.missing_inputs.iter().map(|(name, kind)| {
+            Value::from(Map::from_iter([("name", Value::from(name)), ("type", (*kind).into())]))
+        });
+        let mut map = self.done.to_map();
         map.insert("seed", self.seed.clone());
         map.insert("config", self.config.clone());
         map.insert("missing_inputs", missing.collect::<Vec<_>>());

@@ -1,12 +1,14 @@
 //! `run`: one handler, started by a person. Typing the command is itself the yes.
 
-use crate::engine::{Invocation, InvokeOptions, Witness};
+use crate::decide::attempt::is_handoff;
+use crate::engine::{Invocation, InvokeOptions, Isolation, Witness};
 use crate::json::{JsString, Map, Value, number_text};
 use crate::schema::skill_result::ResultStatus;
 
 use super::context::Context;
 use super::fleet::Fleet;
-use super::{exit, names, text};
+use super::refusal::hint_line;
+use super::{exit, names, paint, text};
 
 /// The options of the verb.
 #[derive(Clone, Debug)]
@@ -15,13 +17,14 @@ pub(super) struct Options {
     pub action: JsString,
     pub input: Map,
     pub retries: Option<u32>,
+    pub isolation: Isolation,
     pub json: bool,
 }
 
 /// Invokes, reports, and returns the exit code.
 pub(super) async fn run<F: Fleet>(context: &Context<'_, F>, options: Options) -> i32 {
-    let Options { plugin, action, mut input, retries, json } = options;
-    let loaded = context.fleet.load(&context.paths.plugins).await;
+    let Options { plugin, action, mut input, retries, isolation, json } = options;
+    let loaded = context.fleet.load_in(&context.paths.plugins, isolation).await;
     match loaded.manifest(&plugin) {
         Some(manifest) if manifest.side_effects.is_empty() => {}
         Some(manifest) => {
@@ -32,7 +35,7 @@ pub(super) async fn run<F: Fleet>(context: &Context<'_, F>, options: Options) ->
         }
         None => {
             if let Some(hint) = names::refusal(&[&plugin], &loaded).hint {
-                context.note(&format!("hint: {hint}"));
+                context.note(&hint_line(&hint));
             }
         }
     }
@@ -49,6 +52,7 @@ pub(super) async fn run<F: Fleet>(context: &Context<'_, F>, options: Options) ->
         persist_artifact: true,
         user_initiated: true,
         args: input,
+        isolation,
         ..InvokeOptions::default()
     };
     let call = context.fleet.invoke(
@@ -102,9 +106,15 @@ fn render(ended: &Invocation, action: &JsString) -> String {
         _ if ended.timed_out => "timed out",
         ResultStatus::Failed => "failed",
         ResultStatus::Partial => "succeeded in part",
-        ResultStatus::Skipped if ended.result.needs_llm.is_some() => "handed its work to a model",
+        ResultStatus::Skipped if is_handoff(&ended.result) => "handed its work to a model",
         ResultStatus::Skipped => "skipped its work",
         ResultStatus::Success => "succeeded",
+    };
+    let how = match ended.result.status {
+        ResultStatus::Failed => paint::failed(how),
+        ResultStatus::Partial => paint::waits(how),
+        ResultStatus::Success => paint::ok(how),
+        ResultStatus::Skipped => paint::faint(how),
     };
     let mut lines = vec![format!(
         "{} {} {how}: {} ms, {} (run {})",

@@ -35,17 +35,13 @@ pub(super) fn refusal(unknown: &[&JsString], loaded: &Loaded) -> Refused {
         return refused.hint("mend its files; `warpline plan` lists what does not load");
     }
     let message = format!("unknown plugin {}", list(unknown.iter().copied()));
-    let known: Vec<String> = loaded.manifests.iter().map(|(name, _)| name.to_text()).collect();
-    let nearest = unknown
-        .iter()
-        .find_map(|name| text::nearest(&name.to_text(), known.iter().map(String::as_str)));
-    match nearest {
-        Some(name) => Refused::new(message).hint(format!("did you mean `{name}`?")),
-        None if known.is_empty() => {
-            Refused::new(message).hint("no plugin is installed; `warpline init` brings a first one")
-        }
-        None => Refused::new(message).hint("`warpline plan` lists the plugins"),
-    }
+    let known = loaded.manifests.iter().map(|(name, _)| name);
+    let otherwise = if loaded.manifests.is_empty() {
+        "no plugin is installed; `warpline init` brings a first one"
+    } else {
+        "`warpline plan` lists the plugins"
+    };
+    Refused::new(message).hint_near(unknown.iter().copied(), known, otherwise)
 }
 
 /// Names in backticks, separated by commas.

@@ -2,6 +2,7 @@
 
 pub use crate::nearest::nearest;
 
+use super::paint;
 use crate::clock::Instant;
 use crate::json::JsString;
 use crate::schema::manifest::SideEffect;
@@ -16,12 +17,12 @@ pub fn line(text: &JsString) -> String {
     escape(text, |_| false)
 }
 
-/// Text of a plugin that may span lines: like [`line`], but line feeds and tabs stay.
+/// Text of a plugin that may span lines: like [`line()`], but line feeds and tabs stay.
 pub fn block(text: &JsString) -> String {
     escape(text, |scalar| matches!(scalar, '\n' | '\t'))
 }
 
-/// [`line`] for text that is no [`JsString`] yet.
+/// [`line()`] for text that is no [`JsString`] yet.
 pub fn line_str(text: &str) -> String {
     line(&JsString::from(text))
 }
@@ -47,6 +48,14 @@ fn is_unsafe(scalar: char) -> bool {
         || matches!(scalar, '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
+/// As much of a text as a list has room for, `most` characters at the most; what was cut off is marked.
+pub fn brief(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
 /// A span of time in the coarsest honest unit, rounded down: `<1m`, `37m`, `3h 59m`, `4h`, `2d`.
 /// Minutes are kept up to two hours; negative spans count as none.
 pub fn span(ms: i64) -> String {
@@ -67,11 +76,29 @@ pub fn ago(then: &JsString, now: Instant) -> Option<String> {
     Some(if age < MINUTE_MS { "just now".to_owned() } else { format!("{} ago", span(age)) })
 }
 
-/// A name as a word of a command line that a reader may copy: quoted where a shell would read more
+/// When something is or was, by the reader's clock: `2026-08-20 17:30 +05:30`; as it is written where
+/// the instant does not parse.
+pub fn at(instant: &JsString) -> String {
+    instant.as_str().and_then(Instant::parse).map_or_else(|| line(instant), Instant::to_local)
+}
+
+/// [`at`] to the second, for what is told while it happens.
+pub fn at_second(instant: &JsString) -> String {
+    let parsed = instant.as_str().and_then(Instant::parse);
+    parsed.map_or_else(|| line(instant), Instant::to_local_second)
+}
+
+/// When something was, and how long ago: `2026-08-20 17:30 +05:30, 12m ago`.
+pub fn at_ago(then: &JsString, now: Instant) -> String {
+    let age = ago(then, now).map(|age| format!(", {}", paint::faint(age)));
+    at(then) + &age.unwrap_or_default()
+}
+
+/// A name or path as a word of a command line that a reader may copy: quoted where a shell would read more
 /// into it.
 pub fn word(name: &JsString) -> String {
     let shown = line(name);
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte);
     if !shown.is_empty() && shown.bytes().all(plain) {
         return shown;
     }
@@ -81,6 +108,22 @@ pub fn word(name: &JsString) -> String {
 /// Several of them.
 pub fn words<'a>(names: impl IntoIterator<Item = &'a JsString>) -> String {
     names.into_iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// A command about plugins that a reader may copy. The options come first, behind `--`, where the parser would
+/// take a name for one: a directory may be called `--all`.
+pub fn command<'a>(
+    verb: &str,
+    names: impl IntoIterator<Item = &'a JsString>,
+    options: &str,
+) -> String {
+    let names = words(names);
+    let options = if options.is_empty() { String::new() } else { format!(" {options}") };
+    let posed = |word: &str| word.trim_start_matches('\'').starts_with('-');
+    if names.split(' ').any(posed) {
+        return format!("warpline {verb}{options} -- {names}");
+    }
+    format!("warpline {verb} {names}{options}")
 }
 
 /// Declared effects in their own order: what stands beside every question to a person.
@@ -123,6 +166,7 @@ mod tests {
             ("render-issue_2.x", "render-issue_2.x"),
             ("a; rm -rf ~", "'a; rm -rf ~'"),
             ("$(x)", "'$(x)'"),
+            ("/home/x/a-b.mjs", "/home/x/a-b.mjs"),
             ("it's", r"'it'\''s'"),
             ("a\nb", "'a\\u{a}b'"),
             ("監視", "'監視'"),
@@ -131,11 +175,24 @@ mod tests {
             assert_eq!(word(&given.into()), shown);
         }
         assert_eq!(words(&["a".into(), "b c".into()]), "a 'b c'");
+        let names = [JsString::from("a"), "b c".into()];
+        assert_eq!(command("deny", &names, ""), "warpline deny a 'b c'");
+        assert_eq!(command("approve", &names, "--run r"), "warpline approve a 'b c' --run r");
+        let names = [JsString::from("a"), "--all".into()];
+        assert_eq!(command("approve", &names, "--run r"), "warpline approve --run r -- a --all");
+        assert_eq!(command("deny", &["-x y".into()], ""), "warpline deny -- '-x y'");
     }
 
     #[test]
     fn blocks_keep_their_lines_and_nothing_else() {
         assert_eq!(block(&"a\n\tb\r\u{1b}".into()), "a\n\tb\\u{d}\\u{1b}");
+    }
+
+    #[test]
+    fn a_brief_text_is_marked_where_it_was_cut() {
+        assert_eq!(brief("監視 é", 4), "監視 é");
+        assert_eq!(brief("監視 é!", 4), "監視 …");
+        assert_eq!((brief("", 3).as_str(), brief("ab", 1).as_str()), ("", "…"));
     }
 
     #[test]
@@ -163,6 +220,19 @@ mod tests {
         assert_eq!(ago(&"2026-08-20T12:00:00.000Z".into(), now).as_deref(), Some("12m ago"));
         assert_eq!(ago(&"2026-08-20T12:12:00.000Z".into(), now).as_deref(), Some("just now"));
         assert_eq!(ago(&"yesterday".into(), now), None);
+    }
+
+    #[test]
+    fn what_is_no_instant_is_shown_as_it_is_written() {
+        assert_eq!(at(&"yesterday\u{1b}".into()), "yesterday\\u{1b}");
+        assert_eq!(at_second(&"yesterday\u{1b}".into()), "yesterday\\u{1b}");
+        assert!(at_second(&"2026-08-20T12:00:07.000Z".into()).contains(":07 "));
+        let now = Instant::parse("2026-08-20T12:12:30.000Z").expect("an instant");
+        let then = "2026-08-20T12:00:00.000Z";
+        let local = Instant::parse(then).expect("an instant").to_local();
+        assert_eq!(at(&then.into()), local);
+        assert_eq!(paint::plain(&at_ago(&then.into(), now)), format!("{local}, 12m ago"));
+        assert_eq!(at_ago(&"x".into(), now), "x");
     }
 
     #[test]

@@ -1,56 +1,40 @@
-//! The grammar of the command line, its help, and how a usage error reads.
+//! The grammar of the command line.
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+mod reading;
+
 use clap::{Arg, ArgAction, Command};
 
-use super::text;
+use super::{authoring, examples, help, paint};
 
-/// Why a command line is refused: the whole text for standard error.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    message: String,
-    hint: Option<String>,
-    usage: String,
-}
+use reading::{forget, handoffs, log, show, status};
 
-impl Refusal {
-    /// A bad value of a verb's option; the usage of that verb follows the message. The empty verb
-    /// is the program itself.
-    pub fn of(verb: &str, message: &str) -> Self {
-        let message = format!("error: {}", text::line_str(message));
-        Self { message, hint: None, usage: usage_line(verb) }
-    }
-
-    /// Adds the known word that the given one is close to.
-    #[must_use]
-    pub fn hint_near<'a>(mut self, given: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
-        self.hint = text::nearest(given, known).map(|word| format!("did you mean `{word}`?"));
-        self
-    }
-
-    /// Message, hint and usage as they go to standard error.
-    pub fn text(&self) -> String {
-        let hint = self.hint.as_ref().map(|hint| format!("hint: {hint}\n")).unwrap_or_default();
-        format!("{}\n{hint}\n{}\n", self.message, self.usage.trim_end())
-    }
-}
-
-/// The whole grammar.
+/// The whole grammar with its help: that of each verb ends in its examples.
 pub fn command() -> Command {
+    grammar().override_help(help::overview()).mut_subcommands(|verb| {
+        let notes = verb.get_after_help().map(|notes| format!("{}\n\n", notes.ansi()));
+        let help = notes.unwrap_or_default() + &examples::help(verb.get_name());
+        verb.after_help(help)
+    })
+}
+
+/// The grammar alone, as the scripts for shells and the overview need it.
+pub(super) fn grammar() -> Command {
     Command::new("warpline")
+        .styles(paint::HELP)
         .version(env!("CARGO_PKG_VERSION"))
         .about("Runs recurring work on a schedule; nothing with a declared side effect runs without a human's yes.")
         .override_usage("warpline [--home DIR] [--plugins DIR] <VERB> [OPTIONS]")
-        .subcommand_help_heading("Verbs")
         .subcommand_value_name("VERB")
         .disable_help_subcommand(true)
         .args([
             value("home", "DIR", "The home to work on (before WARPLINE_HOME and the nearest `.warpline`)").global(true).display_order(900),
             value("plugins", "DIR", "The plugin root (before WARPLINE_PLUGINS_DIR and `plugins` of the home)").global(true).display_order(900),
+            value("color", "WHEN", "Colours: `auto` (on terminals, unless NO_COLOR is set), `always` or `never`").global(true).display_order(900),
         ])
         .subcommands([init(), plan(), advance(), run(), approve(), deny(), revoke()])
-        .subcommands([board(), tasks(), ack(), defer(), done()])
-        .after_help("`warpline <VERB> --help` tells more about each verb.")
+        .subcommands(authoring::grammar())
+        .subcommands([board(), tasks(), ack(), defer(), done(), completions()])
+        .subcommands([status(), log(), show(), handoffs(), forget()])
 }
 
 fn init() -> Command {
@@ -66,6 +50,7 @@ fn plan() -> Command {
         .args([
             profile(),
             value("explain", "PLUGIN", "Show how every guard answers for one plugin"),
+            flag("no-run", "Run no manifest: one that is not one literal does not load"),
             json(),
         ])
         .after_help(
@@ -84,6 +69,7 @@ fn advance() -> Command {
             ),
             flag("dry-run", "Run only what declares no side effect, and write nothing"),
             flag("strict", "Exit 1 when a result waits for a human or a plugin is unapproved"),
+            isolate(),
             json(),
         ])
         .after_help(
@@ -97,13 +83,14 @@ fn run() -> Command {
     Command::new("run")
         .about("Run one plugin now, by hand")
         .args([
-            Arg::new("plugin").value_name("PLUGIN").required(true).help("Its directory name"),
+            plugin("Its directory name"),
             Arg::new("action").value_name("ACTION").required(true).help("Handed to it as `action`"),
             value("input", "KEY=VALUE", "An argument, as text; may be repeated")
                 .action(ArgAction::Append)
                 .allow_hyphen_values(true),
             value("retries", "N", "Retries in place of the manifest's number, 0 to 10")
                 .allow_hyphen_values(true),
+            isolate(),
             json(),
         ])
         .after_help(
@@ -111,6 +98,10 @@ fn run() -> Command {
              for, and neither schedule nor denial is consulted. Schedulers use `warpline advance`.\n\
              Exit codes: 0 unless the result is failed; 1 it is; 130 interrupted.",
         )
+}
+
+fn isolate() -> Arg {
+    flag("isolate", "Run every attempt in a process of its own, which ends with it")
 }
 
 fn approve() -> Command {
@@ -235,6 +226,18 @@ fn done() -> Command {
         .after_help("Exit codes: 0 done; 1 refused.")
 }
 
+fn completions() -> Command {
+    Command::new("completions")
+        .about("Print what completes the command line in a shell")
+        .arg(Arg::new("shell").value_name("SHELL").required(true).help("`bash`, `zsh` or `fish`"))
+        .after_help("Write it anew after an upgrade. Reads no home; what it prints asks `warpline completions plugins` \
+             for the names of plugins while you type, which reads the plugin root and runs no code.")
+}
+
+pub(super) fn plugin(help: &'static str) -> Arg {
+    Arg::new("plugin").value_name("PLUGIN").required(true).help(help)
+}
+
 fn id(help: &'static str) -> Arg {
     Arg::new("id").value_name("ID").required(true).help(help)
 }
@@ -244,72 +247,14 @@ fn profile() -> Arg {
         .allow_hyphen_values(true)
 }
 
-fn json() -> Arg {
+pub(super) fn json() -> Arg {
     flag("json", "Report as JSON on standard output")
 }
 
-fn flag(name: &'static str, help: &'static str) -> Arg {
+pub(super) fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).help(help).action(ArgAction::SetTrue)
 }
 
-fn value(name: &'static str, value_name: &'static str, help: &'static str) -> Arg {
+pub(super) fn value(name: &'static str, value_name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name(value_name).help(help)
-}
-
-/// What `warpline` alone prints.
-pub fn overview() -> String {
-    command().render_help().to_string()
-}
-
-fn usage_line(verb: &str) -> String {
-    let mut command = command();
-    command.build();
-    match command.find_subcommand_mut(verb) {
-        Some(verb) => verb.render_usage().to_string(),
-        None => command.render_usage().to_string(),
-    }
-}
-
-/// Turns the parser's error about these arguments into ours.
-pub fn refusal(error: &clap::Error, arguments: &[String]) -> Refusal {
-    let about = |kind| error.get(kind).map(context_text).unwrap_or_default();
-    let argument = about(ContextKind::InvalidArg);
-    if error.kind() == ErrorKind::InvalidSubcommand {
-        let verb = about(ContextKind::InvalidSubcommand);
-        let message = format!("Unknown command: {}", text::line_str(&verb));
-        let names: Vec<String> =
-            command().get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
-        return Refusal { message, hint: None, usage: overview() }
-            .hint_near(&verb, names.iter().map(String::as_str));
-    }
-    let message = match error.kind() {
-        ErrorKind::UnknownArgument if argument.starts_with('-') => {
-            format!("unknown option `{argument}`")
-        }
-        ErrorKind::UnknownArgument => format!("unexpected argument `{argument}`"),
-        ErrorKind::MissingRequiredArgument => format!("missing {argument}"),
-        ErrorKind::ArgumentConflict => match about(ContextKind::PriorArg) {
-            prior if prior == argument => format!("`{argument}` is given more than once"),
-            prior => format!("`{argument}` cannot be combined with `{prior}`"),
-        },
-        ErrorKind::InvalidValue => format!("`{argument}` needs a value"),
-        ErrorKind::TooManyValues => format!("`{argument}` takes no value"),
-        ErrorKind::NoEquals => format!("`{argument}` needs `=` and a value"),
-        kind => kind.as_str().unwrap_or("these arguments are not understood").to_owned(),
-    };
-    // The parser narrows its usage to the options given; the whole line of the verb tells more.
-    let command = command();
-    let is_verb = |word: &&String| command.find_subcommand(word.as_str()).is_some();
-    let usage = usage_line(arguments.iter().find(is_verb).map_or("", String::as_str));
-    let message = format!("error: {}", text::line_str(&message));
-    let suggested = Some(about(ContextKind::SuggestedArg)).filter(|word| !word.is_empty());
-    let hint = suggested.map(|word| format!("did you mean `{word}`?"));
-    Refusal { message, hint, usage }
-}
-
-fn context_text(value: &ContextValue) -> String {
-    match value {
-        ContextValue::Strings(words) => words.join(" "),
-        other => other.to_string(),
-    }
 }

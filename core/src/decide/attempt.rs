@@ -5,7 +5,7 @@ use crate::schema::run_artifact::{ArtifactStatus, AttemptStatus};
 use crate::schema::skill_result::{ResultStatus, SkillResult};
 
 /// The start of a summary that hands work to a model.
-const HANDOFF_PREFIX: &str = "[needs-llm]";
+pub(crate) const HANDOFF_PREFIX: &str = "[needs-llm]";
 
 /// Whether a result hands its work to a model: skipped, with the field or with the prefix.
 pub fn is_handoff(result: &SkillResult) -> bool {
@@ -100,10 +100,12 @@ mod tests {
         assert_eq!(run_status(false, false, &handoff), ArtifactStatus::Delegated);
     }
 
+    /// Cases: T422.
     #[test]
     fn a_handoff_needs_a_skipped_status_and_one_of_its_marks() {
         let mut prefixed = result(ResultStatus::Skipped, &[]);
         assert!(!is_handoff(&prefixed));
+        assert_eq!(run_status(false, false, &prefixed), ArtifactStatus::Failed);
         assert_eq!(classify(&prefixed, false, false), AttemptStatus::Failed);
         prefixed.summary = "[needs-llm]".into();
         assert!(is_handoff(&prefixed));

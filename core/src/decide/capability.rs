@@ -53,6 +53,7 @@ mod tests {
     use crate::schema::engine_state::RunStatus;
     use crate::schema::manifest::SideEffect;
 
+    /// Cases: T338.
     #[test]
     fn a_handler_is_told_who_calls_and_what_its_manifest_declares() {
         let manifest = Manifest {
@@ -83,6 +84,20 @@ mod tests {
         );
     }
 
+    /// Cases: T332, T333.
+    #[test]
+    fn no_member_performs_an_effect_so_declaring_effects_adds_and_takes_nothing() {
+        let minted = |side_effects: &[SideEffect]| {
+            let manifest = Manifest { side_effects: side_effects.to_vec(), ..manifest() };
+            context(&manifest, &"p".into(), &"r1".into(), &[], &Record::new()).to_compact()
+        };
+        let nothing = r#"{"caller":{"plugin":"p","runId":"r1"},"secrets":[],"dependencies":{}}"#;
+        assert_eq!(minted(&[]), nothing);
+        assert_eq!(SideEffect::ALL.len(), 5);
+        assert_eq!(minted(SideEffect::ALL), nothing);
+    }
+
+    /// Cases: T335.
     #[test]
     fn effects_compare_by_exact_name() {
         assert_eq!(SideEffect::from_name("external_api"), Some(SideEffect::ExternalApi));

@@ -155,6 +155,7 @@ mod tests {
         fingerprint(&plugin.into(), effects, outputs).sha256
     }
 
+    /// Cases: T079, T087.
     #[test]
     fn a_fingerprint_is_sixty_four_lower_case_hex_digits() {
         let value = hash("p", &[SideEffect::SendsEmail], &[body("report", "x")]);
@@ -162,6 +163,7 @@ mod tests {
         assert!(value.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')));
     }
 
+    /// Cases: T080, T083, T084, T086, T087, T088.
     #[test]
     fn everything_that_makes_a_proposal_moves_it() {
         let values = [
@@ -181,6 +183,7 @@ mod tests {
         assert_eq!(values[0], hash("p", &[], &[]));
     }
 
+    /// Cases: T082.
     #[test]
     fn the_order_of_effects_and_outputs_does_not_matter() {
         let (a, b) = (path("report", "a"), body("brief", "x"));
@@ -201,6 +204,7 @@ mod tests {
         assert_eq!(hash("p", &[], &[lone]), hash("p", &[], &[replaced]));
     }
 
+    /// Cases: T090, T091.
     #[test]
     fn the_last_output_moves_the_proposal_and_a_gate_does_not() {
         let (plugin, manifest) = (JsString::from("p"), fixtures::manifest());
@@ -216,6 +220,7 @@ mod tests {
         assert_eq!(proposal_fingerprint(&plugin, &manifest, &state), ran);
     }
 
+    /// Cases: T092.
     #[test]
     fn a_denial_stands_while_the_proposal_does() {
         let (plugin, manifest) = (JsString::from("p"), fixtures::manifest());

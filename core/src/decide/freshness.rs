@@ -74,6 +74,15 @@ pub fn freshness(
     }
 }
 
+/// When a run stops counting by its age alone; `None` where its time does not parse, or no date can
+/// tell.
+pub fn expires_at(run: &PluginRun, ttl_hours: f64) -> Option<Instant> {
+    let ttl_ms = (ttl_hours * HOUR_MS).ceil();
+    // Dates end at 2^53 milliseconds, and a larger number stays too large when it is cut.
+    #[allow(clippy::cast_possible_truncation)]
+    instant(&run.last_run_at)?.plus_ms(ttl_ms as i64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +105,7 @@ mod tests {
     const A_DAY_AGO: &str = "2026-08-19T12:00:00.000Z";
     const LONG_AGO: &str = "2026-08-19T11:00:00.000Z";
 
+    /// Cases: T439, T440, T442, T443, T444, T446.
     #[test]
     fn the_first_reason_that_applies_decides() {
         for (own, dependency, force, reason) in [
@@ -123,6 +133,7 @@ mod tests {
         assert!(judge(Some(ONE_HOUR_AGO), Some("nonsense"), false).is_fresh());
     }
 
+    /// Cases: T439, T440, T442, T443, T444, T446.
     #[test]
     fn reasons_read_as_sentences() {
         assert_eq!(Freshness::WithinTtl.describe(24.0), "within TTL (24h)");

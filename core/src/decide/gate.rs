@@ -269,6 +269,7 @@ mod tests {
         answer(state, &"p".into(), manifest, now())
     }
 
+    /// Cases: T137.
     #[test]
     fn applying_records_the_real_outcome_once() {
         let mut state = parked();
@@ -344,6 +345,7 @@ mod tests {
         assert!(matches!(yes(&mut state, &manifest()), Answer::AlreadyApplied { .. }));
     }
 
+    /// Cases: T257.
     #[test]
     fn discarding_under_a_live_denial_keeps_the_record_it_is_bound_to() {
         let mut state = parked();
@@ -407,6 +409,7 @@ mod tests {
         assert!(state.pending_gates[0].applied_at.is_some());
     }
 
+    /// Cases: T229.
     #[test]
     fn a_gate_outlives_advances_for_twenty_three_hours() {
         let nobody = HashSet::new();

@@ -212,6 +212,7 @@ mod tests {
         merge(text.as_deref(), request, at).expect("the lifetime can be granted")
     }
 
+    /// Cases: T047, T048, T050, T051, T052.
     #[test]
     fn a_grant_holds_for_its_scopes_until_its_expiry_under_the_given_clock() {
         let grant = pre_grant(plugins(&["b", "a"]), None, now()).expect("a grant").to_text();
@@ -230,6 +231,7 @@ mod tests {
         assert!(is_approved(Some(&star), &"*".into(), now()));
     }
 
+    /// Cases: T054.
     #[test]
     fn a_file_without_a_readable_expiry_approves_nothing() {
         for text in [
@@ -245,6 +247,7 @@ mod tests {
         }
     }
 
+    /// Cases: T058, T059.
     #[test]
     fn a_pre_grant_starts_a_window_of_the_lifetime_it_is_given() {
         let grant = pre_grant(plugins(&["b", "a", "b"]), Some(60_000), now()).expect("a grant");
@@ -255,6 +258,7 @@ mod tests {
         assert_eq!(long.expires_at, iso(1000 * HOUR));
     }
 
+    /// Cases: T062.
     #[test]
     fn merging_adds_scopes_and_keeps_the_anchor_and_the_expiry() {
         let first = merged(None, &request(&["b"], None), now()).grant;
@@ -266,6 +270,7 @@ mod tests {
         assert!(!second.capped && !second.extended);
     }
 
+    /// Cases: T063.
     #[test]
     fn an_older_file_takes_its_grant_time_for_the_anchor() {
         let text =
@@ -275,6 +280,7 @@ mod tests {
         assert_eq!(merged.grant.scopes, plugins(&["a", "b"]));
     }
 
+    /// Cases: T064.
     #[test]
     fn the_ceiling_cuts_a_lifetime_but_never_what_is_held_already() {
         let day = 24 * HOUR;
@@ -294,6 +300,7 @@ mod tests {
         assert_eq!(more.grant.expires_at, held.grant.expires_at);
     }
 
+    /// Cases: T066.
     #[test]
     fn replacing_overwrites_scopes_and_expiry_and_keeps_the_anchor() {
         let first = merged(None, &request(&["a", "b"], Some(HOUR)), now()).grant;
@@ -306,6 +313,7 @@ mod tests {
         assert_eq!(merged(Some(&first), &shorter, now()).grant.expires_at, iso(1000));
     }
 
+    /// Cases: T067.
     #[test]
     fn a_wildcard_absorbs_names_on_either_side() {
         let named = merged(None, &request(&["a"], None), now()).grant;
@@ -315,6 +323,7 @@ mod tests {
         assert_eq!(merged(Some(&widened), &request(&["b"], None), now()).grant.scopes, Scopes::All);
     }
 
+    /// Cases: T068.
     #[test]
     fn an_expired_grant_or_a_broken_anchor_starts_a_new_window() {
         let first = pre_grant(plugins(&["a"]), Some(HOUR), now()).expect("a grant");

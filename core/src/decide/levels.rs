@@ -36,6 +36,15 @@ pub struct Order {
 /// # Errors
 ///
 /// The plugins that a cycle keeps from being placed.
+///
+/// ```
+/// use warpline_core::decide::levels::levels;
+///
+/// let roster = [("digest".into(), vec!["metrics".into()]), ("metrics".into(), vec![]), ("notes".into(), vec![])];
+/// let placed = levels(&roster).expect("no cycle");
+/// assert_eq!(placed[0], ["metrics", "notes"]);
+/// assert_eq!(placed[1], ["digest"]);
+/// ```
 pub fn levels(roster: &[Entry]) -> Result<Vec<Vec<JsString>>, Cycle> {
     let graph = Graph::new(roster);
     let placed = graph.place();
@@ -196,6 +205,7 @@ mod tests {
         order.unplaced.iter().map(|(name, text)| (name.to_text(), text.as_str())).collect()
     }
 
+    /// Cases: T097, T098, T102.
     #[test]
     fn plugins_wait_for_their_deepest_dependency() {
         let independent = roster(&[("a", &[]), ("b", &["ghost"]), ("c", &[])]);
@@ -205,6 +215,31 @@ mod tests {
         assert_eq!(levels(&[]), Ok(vec![]));
     }
 
+    /// Cases: T101.
+    #[test]
+    fn the_first_level_is_what_depends_on_nothing() {
+        let nine = roster(&[
+            ("auth", &[]),
+            ("brief", &["metrics", "issues"]),
+            ("feed", &[]),
+            ("issues", &["auth"]),
+            ("mail", &["brief"]),
+            ("metrics", &["auth", "feed"]),
+            ("poll", &[]),
+            ("report", &["mail", "feed"]),
+            ("watch", &[]),
+        ]);
+        let expected = [
+            names(&["auth", "feed", "poll", "watch"]),
+            names(&["issues", "metrics"]),
+            names(&["brief"]),
+            names(&["mail"]),
+            names(&["report"]),
+        ];
+        assert_eq!(levels(&nine), Ok(expected.into()));
+    }
+
+    /// Cases: T100.
     #[test]
     fn a_cycle_names_everything_it_keeps_from_running() {
         let cyclic = roster(&[("c", &["b"]), ("a", &["b"]), ("b", &["a"]), ("d", &[])]);
@@ -213,6 +248,7 @@ mod tests {
         assert_eq!(levels(&own), Err(Cycle { members: names(&["a"]) }));
     }
 
+    /// Cases: T100.
     #[test]
     fn an_advance_runs_what_no_cycle_holds_and_spells_the_cycle_for_the_rest() {
         let order = order(&roster(&[

@@ -27,12 +27,12 @@ use crate::json::JsString;
 pub(crate) mod fixtures;
 
 /// The instant that a clock of a document names; `None` where it is not an ECMA-262 date-time.
-fn instant(text: &JsString) -> Option<Instant> {
+pub(crate) fn instant(text: &JsString) -> Option<Instant> {
     Instant::parse(text.as_str()?)
 }
 
 /// A span or instant in milliseconds as the number that JavaScript has; exact, `Date` ends at 2^53.
 #[allow(clippy::cast_precision_loss)]
-fn number(ms: i64) -> f64 {
+pub(crate) fn number(ms: i64) -> f64 {
     ms as f64
 }

@@ -8,6 +8,14 @@ const CAP_MS: f64 = 30_000.0;
 /// `base` is the manifest's `retry_delay_ms`; each retry doubles it up to 30 seconds. `random` is a
 /// sample of `[0, 1)` that moves the wait by up to a quarter either way. The result is finite and
 /// at most 37,500 for every argument.
+///
+/// ```
+/// use warpline_core::decide::retry::delay_ms;
+///
+/// assert_eq!(delay_ms(2000.0, 1, 0.5), 2000.0);
+/// assert_eq!(delay_ms(2000.0, 3, 0.5), 8000.0);
+/// assert_eq!(delay_ms(2000.0, 9, 0.5), 30_000.0);
+/// ```
 pub fn delay_ms(base: f64, retry: u32, random: f64) -> f64 {
     // `max` replaces NaN too.
     let base = base.max(0.0);
@@ -28,6 +36,7 @@ fn round(number: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// Cases: T168.
     #[test]
     fn waits_double_within_a_quarter_of_jitter() {
         for (retry, middle) in [(1, 10.0), (2, 20.0), (3, 40.0)] {
@@ -39,6 +48,7 @@ mod tests {
         }
     }
 
+    /// Cases: T168.
     #[test]
     fn every_extreme_gives_a_finite_wait_within_the_cap() {
         let bases = [

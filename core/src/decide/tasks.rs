@@ -122,6 +122,7 @@ mod tests {
     use super::*;
     use crate::decide::fixtures::{self, at, js, now, task};
 
+    /// Cases: T488.
     #[test]
     fn an_open_task_is_pending_or_put_off_and_tells_its_age() {
         let mut state = fixtures::state();
@@ -150,6 +151,7 @@ mod tests {
         assert_eq!(told, expected);
     }
 
+    /// Cases: T489.
     #[test]
     fn a_task_that_is_done_moves_once_with_the_time_of_it() {
         let mut state = fixtures::state();
@@ -179,6 +181,7 @@ mod tests {
         }
     }
 
+    /// Cases: T491.
     #[test]
     fn a_task_that_is_flagged_anew_has_the_defaults() {
         let task = flagged("a".into(), "look".into(), TaskSeverity::Critical, now());

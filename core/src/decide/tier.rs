@@ -117,6 +117,7 @@ mod tests {
         ids.into_iter().map(JsString::to_text).collect()
     }
 
+    /// Cases: T447, T448.
     #[test]
     fn idle_time_decides_the_tier() {
         for (hours, expected) in [
@@ -221,5 +222,16 @@ mod tests {
         let before = state.clone();
         task_effects(&mut state, Tier::Normal, now());
         assert_eq!(state, before);
+    }
+
+    #[test]
+    fn where_a_deferral_would_end_after_the_last_date_nothing_is_put_off() {
+        let mut state = EngineState::default();
+        state.task_aging.push(task("a", TaskSeverity::Info, "p"));
+        let last = Instant::from_ms(8_640_000_000_000_000).expect("the last date");
+        defer_info_tasks(&mut state, Tier::Degraded, last);
+        assert!(state.deferrals.is_empty());
+        defer_info_tasks(&mut state, Tier::Degraded, now());
+        assert_eq!(state.deferrals.len(), 1);
     }
 }

@@ -1,6 +1,8 @@
 //! One advance: every due plugin of a root, level by level.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,21 +12,22 @@ use tokio::task::{Id, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Instant;
-use crate::decide::dueness::locked_plugins;
-use crate::decide::levels::order;
-use crate::decide::{quiet, tier};
+use crate::decide::quiet;
 use crate::error::{Error, Result};
 use crate::home::journal::Journal;
 use crate::home::jsonl::{self, Level, Line, LineEvent};
 use crate::home::lock::{RunLock, StateLock};
-use crate::home::{Environment, Paths, events, preferences, run_id, runs, state};
+use crate::home::{
+    Environment, Paths, events, leftovers, preferences, run_id, runs, shared, state,
+};
 use crate::json::{JsString, Map, Record, Value};
-use crate::schema::event;
+use crate::schema::event::{self, BoardEvent};
 use crate::schema::run_log::{AdvanceStatus, EntryStatus, PluginLogEntry};
 
-use super::pass::{Facts, Pass, entry};
+use super::pass::{Facts, Pass, entry, waiting};
 use super::plugin_run::PluginRunner;
-use super::{AdvanceOptions, DEFAULT_CONCURRENCY, Engine, Notice, PluginState, Roster};
+use super::workers::WorkerSet;
+use super::{AdvanceOptions, DEFAULT_CONCURRENCY, Engine, Notice, PluginState};
 
 /// What an advance came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,7 +92,25 @@ impl Engine {
             return Err(Error::Option { option: "concurrency", expected });
         }
         let paths = options.paths.resolve(environment)?;
-        let roster = self.roster(&paths.plugins, operation, cancel).await?;
+        shared::refuse(&paths, environment)?;
+        let (root, isolation) = (&paths.plugins, options.isolation);
+        let given = Arc::new(environment.clone());
+        let workers = WorkerSet::open(self, &given, root, isolation, concurrency, operation);
+        let pass = self.advance_with(environment, options, paths.clone(), &workers, cancel);
+        workers.around(pass).await
+    }
+
+    async fn advance_with(
+        self: &Arc<Self>,
+        environment: &Environment,
+        options: &AdvanceOptions,
+        paths: Paths,
+        workers: &Arc<WorkerSet>,
+        cancel: &CancellationToken,
+    ) -> Result<AdvanceResult> {
+        let operation = workers.operation();
+        let concurrency = options.concurrency.unwrap_or(DEFAULT_CONCURRENCY);
+        let roster = self.roster(&paths.plugins, environment, cancel, workers).await?;
         for text in &roster.warnings {
             self.host.notify(operation, Notice::Warning { text: text.clone() });
         }
@@ -122,14 +143,15 @@ impl Engine {
             options.dry_run,
         );
         let result = if quiet {
-            self.quiet_pass(&facts)
+            workers.close().await;
+            self.quiet_pass(&facts, waiting(&document))
         } else {
             let journal = if options.dry_run {
                 None
             } else {
                 // What cannot be locked now cannot be written at the end: found out before any effect.
                 StateLock::acquire(&facts.paths, started)?.release();
-                Some(self.open_records(&facts)?)
+                Some(self.open_records(&mut facts)?)
             };
             let cut_short = facts.roster.cut_short;
             let pass = Arc::new(Pass::new(facts, document, journal));
@@ -141,9 +163,12 @@ impl Engine {
                 options: options.clone(),
                 review_gate: preferences.review_gate,
                 cancel: cancel.clone(),
+                workers: workers.clone(),
                 cut_short: AtomicBool::new(cut_short),
             };
             let interrupted = run_levels(Arc::new(runner), concurrency).await;
+            // Whoever sees the record, or takes the lock next, meets nothing that a plugin still does.
+            workers.close().await;
             self.finish(&pass, interrupted)
         };
         if let Some(lock) = lock {
@@ -162,8 +187,8 @@ impl Engine {
     ///
     /// [`Error::NotRecorded`] where the event was written and the line was not; any other error
     /// leaves the home as it was.
-    fn open_records(&self, facts: &Facts) -> Result<Journal> {
-        let Facts { paths, run_id, started, .. } = facts;
+    fn open_records(&self, facts: &mut Facts) -> Result<Journal> {
+        let Facts { paths, run_id, started, .. } = &*facts;
         events::append(paths, &[event::run_started(&events::stamp(*started), run_id)])?;
         let line = Line {
             run_id: run_id.clone(),
@@ -175,13 +200,17 @@ impl Engine {
             detail: None,
         };
         jsonl::append(paths, &[line], *started).map_err(|error| facts.not_recorded(error))?;
-        runs::prune_run_logs(paths, *started);
+        let pruned = runs::prune_run_logs(paths, *started);
         jsonl::prune(paths, *started);
-        Ok(Journal::open(paths, &run_id.to_text()))
+        leftovers::sweep(paths, *started);
+        let journal = Journal::open(paths, &run_id.to_text());
+        facts.pruned = pruned;
+        Ok(journal)
     }
 
-    /// A pass inside quiet hours: nothing runs, and only the closing event is written.
-    fn quiet_pass(&self, facts: &Facts) -> Result<AdvanceResult> {
+    /// A pass inside quiet hours: nothing runs. Only the closing event is written, and what a
+    /// monitor watches.
+    fn quiet_pass(&self, facts: &Facts, pending_gates: usize) -> Result<AdvanceResult> {
         let pass_status = match () {
             () if facts.roster.plugins.is_empty() => AdvanceStatus::Failed,
             () if facts.has_unloaded() => AdvanceStatus::Partial,
@@ -200,7 +229,7 @@ impl Engine {
         }
         let stamp = events::stamp(self.clock.now());
         events::append(&facts.paths, &[event::run_completed(&stamp, &facts.run_id, pass_status)])?;
-        Ok(AdvanceResult {
+        let result = AdvanceResult {
             run_id: facts.run_id.clone(),
             status: pass_status,
             plugin_states: states,
@@ -209,7 +238,9 @@ impl Engine {
             run_log_path: None,
             failure: failure_text(pass_status, facts, &entries, &[]),
             plugin_entries: entries,
-        })
+        };
+        self.show_alive(facts, &result, Some("quiet_hours"), pending_gates);
+        Ok(result)
     }
 
     /// Ends a pass whose levels are through.
@@ -218,85 +249,52 @@ impl Engine {
             let message = "the process ended while the advance was running".into();
             return Err(Error::Host { message });
         };
-        self.record(pass, interrupted)
+        let (result, pending_gates) = self.record(pass, interrupted)?;
+        if let Some(pending_gates) = pending_gates {
+            self.show_alive(&pass.facts, &result, None, pending_gates);
+        }
+        Ok(result)
     }
 
-    /// Writes what the pass came to and says how it ended. The caller holds the claim to record it.
-    pub(super) fn record(&self, pass: &Pass, interrupted: bool) -> Result<AdvanceResult> {
+    /// Writes what the pass came to and says how it ended, and how many parked results wait after it
+    /// where that was written. The caller holds the claim to record it.
+    pub(super) fn record(
+        &self,
+        pass: &Pass,
+        interrupted: bool,
+    ) -> Result<(AdvanceResult, Option<usize>)> {
         pass.record_unloaded();
+        pass.arrange();
         let status = pass.status(interrupted);
         let facts = &pass.facts;
-        let run_log_path = if facts.dry_run {
+        let recorded = if facts.dry_run {
             None
         } else {
             let recorded = pass.record(status, self.clock.now());
-            let path = recorded.map_err(|error| facts.not_recorded(error))?;
+            let recorded = recorded.map_err(|error| facts.not_recorded(error))?;
             if let Err(error) = pass.close_journal() {
                 let text = format!("{error}: the next advance removes it");
                 self.host.notify(facts.operation, Notice::Warning { text });
             }
-            Some(path)
+            Some(recorded)
         };
         let entries = pass.entries();
         let (states, gated, mut unapproved) = pass.with(|progress| {
             (progress.states.clone(), progress.gated.clone(), progress.unapproved.clone())
         });
         unapproved.sort();
-        Ok(AdvanceResult {
+        let pending_gates = recorded.as_ref().map(|recorded| recorded.pending_gates);
+        let result = AdvanceResult {
             run_id: facts.run_id.clone(),
             status,
             plugin_states: states,
-            run_log_path,
+            run_log_path: recorded.map(|recorded| recorded.log),
             failure: failure_text(status, facts, &entries, &gated),
             gated_plugins: gated,
             unapproved_plugins: unapproved,
             plugin_entries: entries,
-        })
-    }
-}
-
-impl Facts {
-    fn new(
-        run_id: JsString,
-        started: Instant,
-        paths: Paths,
-        roster: Roster,
-        state: &crate::schema::engine_state::EngineState,
-        options: &AdvanceOptions,
-    ) -> Self {
-        let graph: Vec<(JsString, Vec<JsString>)> = roster
-            .plugins
-            .iter()
-            .map(|(name, plugin)| (name.clone(), plugin.manifest.dependencies.clone()))
-            .collect();
-        let order = order(&graph);
-        Self {
-            run_id,
-            started,
-            paths,
-            roster,
-            levels: order.levels,
-            unplaced: order.unplaced,
-            tier: tier::tier(state.last_interaction_at.as_ref(), started),
-            locked: locked_plugins(state, started),
-            resumed_from: None,
-            dry_run: options.dry_run,
-            operation: 0,
-        }
-    }
-
-    /// Plugins that cannot be considered, with the reason: on or behind a cycle, or not loaded.
-    pub(super) fn unloaded(&self) -> impl Iterator<Item = (&JsString, &str)> {
-        let both = self.unplaced.iter().chain(&self.roster.failures);
-        both.map(|(name, reason)| (name, reason.as_str()))
-    }
-
-    fn not_recorded(&self, error: Error) -> Error {
-        Error::NotRecorded { run_id: self.run_id.to_text(), source: Box::new(error) }
-    }
-
-    fn has_unloaded(&self) -> bool {
-        self.unloaded().next().is_some()
+        };
+        Ok((result, pending_gates))
     }
 }
 
@@ -309,10 +307,27 @@ async fn run_levels(runner: Arc<PluginRunner>, concurrency: usize) -> bool {
         let mut running = JoinSet::new();
         let mut names: HashMap<Id, (usize, &JsString)> = HashMap::with_capacity(level.len());
         for (place, name) in level.iter().enumerate() {
+            // Where there is a slot, no task is made for a plugin that does not run.
+            let decided = match slots.clone().try_acquire_owned() {
+                Ok(slot) => match decided(&runner, name) {
+                    ControlFlow::Break(told) => {
+                        pass.hear(place, told);
+                        continue;
+                    }
+                    due => Some((Some(slot), due)),
+                },
+                Err(_) => None,
+            };
             let (runner, slots, own) = (runner.clone(), slots.clone(), name.clone());
             let task = running.spawn(async move {
-                let _slot = slots.acquire_owned().await;
-                let told = runner.consider(&own).await;
+                let (_slot, decided) = match decided {
+                    Some(decided) => decided,
+                    None => (slots.acquire_owned().await.ok(), runner.decide(&own)),
+                };
+                let told = match decided {
+                    ControlFlow::Break(told) => told,
+                    ControlFlow::Continue(at) => runner.run(&own, at).await,
+                };
                 runner.pass.hear(place, told);
             });
             names.insert(task.id(), (place, name));
@@ -332,6 +347,12 @@ async fn run_levels(runner: Arc<PluginRunner>, concurrency: usize) -> bool {
         }
     }
     runner.cut_short.load(Ordering::Relaxed)
+}
+
+/// What is decided about a plugin; one that a failing host kept from it is lost.
+fn decided(runner: &PluginRunner, name: &JsString) -> ControlFlow<Vec<BoardEvent>, Instant> {
+    let decide = AssertUnwindSafe(|| runner.decide(name));
+    catch_unwind(decide).unwrap_or_else(|_| ControlFlow::Break(runner.lost(name)))
 }
 
 /// What `onRunFailure` is told; `None` for a complete pass.

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::clock::Instant;
 use crate::decide::record;
 use crate::error::Result;
 use crate::json::JsString;
@@ -45,7 +46,7 @@ impl Drop for Entered<'_> {
 
 impl Engine {
     /// Records what is known of every running pass as `interrupted`, and every direct run as failed:
-    /// the process ends now.
+    /// the process ends now. Every process that plugin code runs in is killed.
     ///
     /// For exit hooks: it blocks, starts nothing, and names the plugins that were running, so that
     /// the host can say which of them may have ended the process. A pass that is just being
@@ -55,6 +56,7 @@ impl Engine {
     ///
     /// The first record that could not be written; the crash journal then tells the next advance.
     pub fn exit(&self) -> Result<Vec<JsString>> {
+        self.workers.kill();
         let passes = self.active.with(std::mem::take);
         let mut running = Vec::new();
         let mut outcome = Ok(());
@@ -65,8 +67,21 @@ impl Engine {
             running.extend(self.cut(&pass));
             outcome = outcome.and(self.record(&pass, true).map(drop));
         }
-        running.extend(self.open_runs.cut(self.clock.now())?);
-        outcome.map(|()| running)
+        let cut = outcome.and(self.prints.end()).and(self.open_runs.cut(self.clock.now()));
+        running.extend(cut?);
+        Ok(running)
+    }
+
+    /// The plugins that the advance of this operation runs now, each with the time it was started.
+    pub fn running(&self, operation: u64) -> Vec<(JsString, Instant)> {
+        self.active.with(|passes| {
+            let own = passes.iter().filter(|pass| pass.facts.operation == operation);
+            let running = |pass: &Arc<Pass>| {
+                let running = |(name, since): (&JsString, &Instant)| (name.clone(), *since);
+                pass.with(|progress| progress.running.iter().map(running).collect::<Vec<_>>())
+            };
+            own.flat_map(running).collect()
+        })
     }
 
     /// Marks the running plugins of a pass as failed; those with effects get a run record.

@@ -1,6 +1,7 @@
 //! One invocation: modules, config, secrets, capabilities, attempts, records, in this order.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -13,15 +14,16 @@ use crate::json::{JsString, Map, Record, Value};
 use crate::schema::config::{ConfigFault, resolve};
 use crate::schema::engine_state::PluginRun;
 use crate::schema::event;
-use crate::schema::redact::redact_text;
 use crate::schema::run_artifact::{Attempt, AttemptStatus};
 use crate::schema::skill_result::{ErrorCode, SkillResult};
 
-use super::attempt::{LOAD_LIMIT_MS, duration, result_of, runtime_failure};
+use super::attempt::{LoadFault, duration, preflight_failure, result_of, runtime_failure};
+use super::here::leave_host_thread;
 use super::prints::Printing;
+use super::workers::{Seat, WorkerSet};
 use super::{
-    AttemptRequest, Ending, Engine, InvokeOptions, LoadedPlugin, Notice, PluginModule, Request,
-    Witness, random_sample,
+    AttemptRequest, Clock, Ending, Engine, HostFailure, LoadedPlugin, Moment, Notice, PluginModule,
+    Request, random_sample,
 };
 
 /// What an invocation came to.
@@ -67,15 +69,10 @@ pub(super) struct Job<'a> {
     pub events: bool,
     pub operation: u64,
     pub cancel: &'a CancellationToken,
-}
-
-/// Why a handler did not load.
-enum LoadFault {
-    /// Its module threw, or is none.
-    Threw(JsString),
-    /// It took too long: its own doing, or that of other code on the thread, which nobody can tell
-    /// apart. The plugin is as if it had not been invoked.
-    TimedOut,
+    pub clock: Clock,
+    pub workers: &'a WorkerSet,
+    /// What was seen of the home and of the plugin's files at the moment of the call.
+    pub met: Option<(&'a Moment, &'a PluginModule)>,
 }
 
 /// Whether a person started the run.
@@ -83,91 +80,71 @@ enum LoadFault {
 pub(super) struct UserInitiated(pub bool);
 
 impl Engine {
-    /// Invokes one plugin directly: no dueness, no denial, no state.
-    ///
-    /// # Errors
-    ///
-    /// What cannot be turned into a failed result: an option or witness that is not usable, a config
-    /// file that exists and cannot be read, an artifact that cannot be written.
-    pub async fn invoke(
-        self: &Arc<Self>,
-        environment: &Environment,
-        plugin: &JsString,
-        options: &InvokeOptions,
-        witness: &Witness,
-        operation: u64,
-        cancel: &CancellationToken,
-    ) -> Result<Invocation> {
-        let run_id = options.run_id()?;
-        let paths = options.paths.resolve(environment)?;
-        let started = self.clock.now();
-        let loaded = match self.load_one(&paths.plugins, plugin, operation, cancel).await {
-            Ok(loaded) => loaded,
-            Err(message) => {
-                let code = ErrorCode::DependencyUnavailable;
-                let result = runtime_failure(plugin, code, message.into());
-                return Ok(self.preflight_failure(plugin, &run_id, started, result));
-            }
-        };
-        witness.check(plugin, &loaded.manifest)?;
-        let job = Job {
-            plugin: &loaded,
-            paths: &paths,
-            environment,
-            run_id: &run_id,
-            args: &options.args,
-            max_retries: options.max_retries.unwrap_or(loaded.manifest.max_retries),
-            dependency_runs: &options.dependency_runs,
-            artifact: options.persist_artifact.then_some(UserInitiated(options.user_initiated)),
-            events: true,
-            operation,
-            cancel,
-        };
-        self.run(&job).await
-    }
-
     /// Runs one loaded plugin. Failures of the plugin are results; errors are the runtime's own.
     pub(super) async fn run(&self, job: &Job<'_>) -> Result<Invocation> {
         let plugin = &job.plugin.name;
         let manifest = &job.plugin.manifest;
         let gate = self.parallelism.gate(&job.plugin.directory, manifest.max_parallelism);
-        // A cancelled wait goes on: the attempt meets the same cancellation and records it.
-        let _permit = tokio::select! {
-            permit = gate.acquire_owned() => permit.ok(),
-            () = job.cancel.cancelled() => None,
+        let (_permit, waited) = match gate.clone().try_acquire_owned() {
+            Ok(permit) => (Some(permit), false),
+            // A cancelled wait goes on: the attempt meets the same cancellation and records it.
+            Err(_) => tokio::select! {
+                permit = gate.acquire_owned() => (permit.ok(), true),
+                () = job.cancel.cancelled() => (None, true),
+            },
         };
-        let started = self.clock.now();
+        let met = job.met.filter(|_| !waited);
+        if met.is_none() {
+            leave_host_thread().await;
+        }
+        let started = job.clock.now();
         let refuse = |code, message: JsString| {
             let result = runtime_failure(plugin, code, message);
-            Ok(self.preflight_failure(plugin, job.run_id, started, result))
+            Ok(preflight_failure(plugin, job.run_id, started, job.clock.now(), result))
         };
-        let module = job.plugin.module();
-        let variable = |name: &JsString| job.environment.var(name.as_str()?).map(ToOwned::to_owned);
         // A module that prints or throws while it loads may quote a credential like any handler.
-        let known: Vec<JsString> =
-            manifest.secrets.iter().filter_map(variable).map(JsString::from).collect();
+        let known = job.environment.values(&manifest.secrets);
+        let not_loaded = |fault: &LoadFault| {
+            let never_called = matches!(fault, LoadFault::TimedOut);
+            let refused: Result<Invocation> =
+                refuse(ErrorCode::DependencyUnavailable, fault.message(&known));
+            refused.map(|refused| Invocation { never_called, ..refused })
+        };
+        let seat = match job.workers.seat(job.plugin.language) {
+            Ok(seat) => seat,
+            Err(text) => return refuse(ErrorCode::DependencyUnavailable, text.into()),
+        };
+        let module = met.map_or_else(|| job.plugin.module(), |(_, module)| module.clone());
+        let variable = |name: &JsString| job.environment.value(name).cloned();
         let invocation = self.next_invocation();
-        let printing = match job.artifact {
-            Some(_) => {
-                let transcript = Transcript::open(job.paths, &job.run_id.to_text())?;
-                Some(self.prints.attach(invocation, transcript, known.clone()))
-            }
+        let transcript = match job.artifact {
+            Some(_) => Some(Transcript::open(job.paths, &job.run_id.to_text())?),
             None => None,
         };
-        if let Err(fault) = self.load_handler(job, &module, invocation).await {
-            let (message, never_called) = match fault {
-                LoadFault::Threw(message) => (redact_text(&message, &known), false),
-                LoadFault::TimedOut => {
-                    let seconds = LOAD_LIMIT_MS / 1000.0;
-                    let message = format!("the handler did not load within {seconds} seconds");
-                    (message.into(), true)
-                }
+        let minds = seat.is_apart() && self.host.minds_prints();
+        let prints = transcript.is_some() || !known.is_empty() || minds;
+        let printing = self.prints.attach(invocation, known.clone(), transcript);
+        let secrets = manifest.secrets.clone();
+        let load = Request::LoadHandler { plugin: module.clone(), invocation, secrets, prints };
+        let configured = || {
+            let file = match met {
+                Some((moment, _)) => moment.config(job.paths, plugin)?,
+                None => config::read(job.paths, plugin)?.map(Arc::from),
             };
-            let refused: Result<Invocation> = refuse(ErrorCode::DependencyUnavailable, message);
-            return refused.map(|refused| Invocation { never_called, ..refused });
+            Ok(resolve(manifest, file.as_deref(), job.args, &variable))
+        };
+        // Where nobody sees when the first attempt begins, one message has the handler loaded and called.
+        let unheard = job.artifact.is_none() && !self.host.hears(job.operation);
+        let ahead = (unheard && self.keeps_unloaded(&seat, &module)).then(configured);
+        let together = matches!(&ahead, Some(Ok(Ok(_))));
+        if !together {
+            let loading =
+                self.load_handler(job.operation, &seat, &module, load.clone(), job.cancel);
+            if let Err(fault) = loading.await {
+                return not_loaded(&fault);
+            }
         }
-        let file = config::read(job.paths, plugin)?;
-        let resolved = match resolve(manifest, file.as_deref(), job.args, &variable) {
+        let resolved = match ahead.unwrap_or_else(configured)? {
             Ok(resolved) => resolved,
             Err(fault) => {
                 let code = match fault {
@@ -178,29 +155,46 @@ impl Engine {
                 return refuse(code, fault.message(&path).into());
             }
         };
-        let (names, secrets): (Vec<JsString>, Vec<JsString>) = resolved.secrets.into_iter().unzip();
+        let names: Vec<JsString> = resolved.secrets.into_iter().map(|(name, _)| name).collect();
         let context =
             capability::context(manifest, plugin, job.run_id, &names, job.dependency_runs);
         let request = AttemptRequest {
             plugin: module,
+            load: false,
             attempt: 1,
             invocation,
-            manifest: manifest.to_value(),
+            manifest: job.plugin.document(),
             args: resolved.args.into(),
             context,
-            capture: job.artifact.is_some(),
+            prints,
         };
         let records = match job.artifact {
             Some(by) => Some(self.open_runs.open(job, invocation, started, by)?),
             None => None,
         };
-        let invocation = self.attempts(job, started, &request, &secrets).await;
-        if let Some(Err(error)) = printing.map(Printing::end) {
-            let text = format!("{error}: the transcript is not whole");
-            self.host.notify(job.operation, Notice::Warning { text });
+        let first = if together {
+            let (operation, limit) = (job.operation, manifest.timeout_ms);
+            let asked = job.clock.now();
+            match self.first_attempt(operation, &seat, &request, limit, job.cancel).await {
+                (Ending::NotLoaded(fault), _) => return not_loaded(&fault),
+                (ending, ran) => Some((ending, before(job.clock.now(), ran).max(asked))),
+            }
+        } else {
+            None
+        };
+        let given = (&load, &request, first);
+        let invocation = self.attempts(job, &seat, started, given, &known, &printing).await;
+        // A process of its own ends with the plugin, before anything is said of it.
+        drop(seat);
+        let warn = |text| self.host.notify(job.operation, Notice::Warning { text });
+        if let Err(error) = printing.end() {
+            warn(format!("{error}: the transcript is not whole"));
         }
-        if let Some(records) = records {
-            records.close(&invocation, self.clock.now())?;
+        // The plugin has run: who started it must hear what came of that, and not take it for undone.
+        if let Some(records) = records
+            && let Err(error) = records.close(&invocation, job.clock.now())
+        {
+            warn(format!("{error}: the record of this run still says `running`"));
         }
         Ok(invocation)
     }
@@ -208,9 +202,11 @@ impl Engine {
     async fn attempts(
         &self,
         job: &Job<'_>,
+        seat: &Seat,
         started: Instant,
-        request: &AttemptRequest,
+        (load, request, mut first): (&Request, &AttemptRequest, Option<(Ending, Instant)>),
         secrets: &[JsString],
+        printing: &Printing<'_>,
     ) -> Invocation {
         let plugin = &job.plugin.name;
         let manifest = &job.plugin.manifest;
@@ -220,32 +216,52 @@ impl Engine {
         loop {
             number += 1;
             self.host.notify(job.operation, Notice::AttemptStart { attempt: number });
-            self.prints.begin_attempt(request.invocation, number);
-            let attempt_started = self.clock.now();
-            let mut request = request.clone();
-            request.attempt = number;
-            let request = Request::Attempt(Box::new(request));
-            let ending =
-                self.attempt(job.operation, request, manifest.timeout_ms, job.cancel).await;
+            printing.begin_attempt(number);
+            let (made, attempt_started) = match first.take() {
+                Some((ending, began)) => (Some(ending), began),
+                None => (None, job.clock.now()),
+            };
+            // A fresh process has to load it first, in the time that there is for that.
+            let loaded = match number > 1 && seat.must_load(&request.plugin) {
+                true => {
+                    let module = &request.plugin;
+                    self.load_handler(job.operation, seat, module, load.clone(), job.cancel).await
+                }
+                false => Ok(()),
+            };
+            let ending = match (made, loaded) {
+                (Some(ending), _) => ending,
+                (None, Ok(())) => {
+                    let request = AttemptRequest { attempt: number, ..request.clone() };
+                    let request = Request::Attempt(Box::new(request));
+                    let (limit, cancel) = (manifest.timeout_ms, job.cancel);
+                    self.attempt(job.operation, seat, request, limit, cancel).await
+                }
+                (None, Err(fault)) => {
+                    Ending::Answered(Err(HostFailure::Threw(fault.message(secrets))))
+                }
+            };
             handler_called |= !matches!(ending, Ending::NotStarted | Ending::Unreached);
             let timed_out = matches!(ending, Ending::TimedOut);
             let mut cancelled = matches!(ending, Ending::Cancelled | Ending::NotStarted);
             let mut result = result_of(ending, plugin, secrets);
-            let now = self.clock.now();
+            let now = job.clock.now();
             let status = attempt::classify(&result, cancelled, timed_out);
             let error = attempt::error_text(status, &result);
             attempts.push(Attempt {
                 attempt: number,
                 started_at: attempt_started.to_iso().into(),
                 elapsed_ms: elapsed(attempt_started, now),
-                status,
+                status: status.as_str().into(),
                 error: error.clone(),
             });
-            if let (Some(message), AttemptStatus::Failed) = (&error, status) {
-                let message = message.clone();
+            if matches!(status, AttemptStatus::Failed | AttemptStatus::Timeout) {
+                // A result can fail without an error; then its summary is what there is to tell.
+                let message = error.clone().unwrap_or_else(|| result.summary.clone());
                 self.host.notify(job.operation, Notice::AttemptFailed { attempt: number, message });
             }
             if attempt::retries(number, job.max_retries, status, &result) {
+                leave_host_thread().await;
                 self.note_retry(job, number, error.as_ref());
                 let wait = retry::delay_ms(manifest.retry_delay_ms, number, random_sample());
                 tokio::select! {
@@ -257,7 +273,7 @@ impl Engine {
                     () = tokio::time::sleep(duration(wait)) => continue,
                 }
             }
-            let now = self.clock.now();
+            let now = job.clock.now();
             stamp(&mut result, job.run_id, now);
             let ended = if cancelled { AttemptStatus::Cancelled } else { status };
             return Invocation {
@@ -276,61 +292,12 @@ impl Engine {
         }
     }
 
-    /// Imports the handler.
-    async fn load_handler(
-        &self,
-        job: &Job<'_>,
-        module: &PluginModule,
-        invocation: u64,
-    ) -> Result<(), LoadFault> {
-        let (plugin, capture) = (module.clone(), job.artifact.is_some());
-        let request = Request::LoadHandler { plugin, invocation, capture };
-        match self.attempt(job.operation, request, LOAD_LIMIT_MS, job.cancel).await {
-            Ending::Answered(Ok(_)) => Ok(()),
-            Ending::Answered(Err(failure)) => Err(LoadFault::Threw(failure.message().clone())),
-            Ending::TimedOut => Err(LoadFault::TimedOut),
-            // The attempt that follows meets the same obstacle and records it.
-            Ending::Cancelled | Ending::NotStarted | Ending::Unreached => Ok(()),
-        }
-    }
-
-    /// An invocation that ended before its first attempt: one attempt, no artifact.
-    fn preflight_failure(
-        &self,
-        plugin: &JsString,
-        run_id: &JsString,
-        started: Instant,
-        result: SkillResult,
-    ) -> Invocation {
-        let elapsed_ms = elapsed(started, self.clock.now());
-        let error = attempt::error_text(AttemptStatus::Failed, &result);
-        Invocation {
-            plugin: plugin.clone(),
-            run_id: run_id.clone(),
-            attempts: vec![Attempt {
-                attempt: 1,
-                started_at: started.to_iso().into(),
-                elapsed_ms,
-                status: AttemptStatus::Failed,
-                error: error.clone(),
-            }],
-            result,
-            duration_ms: elapsed_ms,
-            attempt_count: 1,
-            final_error: error,
-            retried: false,
-            cancelled: false,
-            timed_out: false,
-            never_called: false,
-        }
-    }
-
     /// Leaves a notice that another attempt follows. A log that cannot be written costs the notice.
     fn note_retry(&self, job: &Job<'_>, number: u32, error: Option<&JsString>) {
         if !job.events {
             return;
         }
-        let stamp = events::stamp(self.clock.now());
+        let stamp = events::stamp(job.clock.now());
         let plugin = &job.plugin.name;
         let text = error.cloned().unwrap_or_default();
         let notice = event::attempt_failed(&stamp, plugin, number, &text, Some(job.run_id));
@@ -347,6 +314,12 @@ fn stamp(result: &mut SkillResult, run_id: &JsString, now: Instant) {
         output.run_id = Some(run_id.clone());
         output.produced_at = Some(now.to_iso().into());
     }
+}
+
+/// The instant that lies so long before another.
+fn before(instant: Instant, passed: Duration) -> Instant {
+    let ms = i64::try_from(passed.as_millis()).unwrap_or(i64::MAX);
+    instant.plus_ms(-ms).unwrap_or(instant)
 }
 
 /// Whole milliseconds between two instants, never negative.

@@ -5,14 +5,35 @@ use std::path::PathBuf;
 use crate::error::{Error, Result};
 use crate::home::{Environment, Paths, resolve, run_id, warpline_home};
 use crate::json::{JsString, Map, Record};
+use crate::schema::closed_set;
 use crate::schema::engine_state::PluginRun;
 use crate::schema::manifest::{MAX_RETRIES, Manifest, RunProfile};
+
+use super::Clock;
 
 /// How many plugins of one level run at once unless the caller says otherwise.
 pub const DEFAULT_CONCURRENCY: usize = 16;
 
+closed_set! {
+    /// Where plugin code runs.
+    Isolation {
+        /// In the host's process; what is written in another language, in one worker for each.
+        None = "none",
+        /// Every manifest and every attempt in a process of its own.
+        Process = "process",
+    }
+}
+
+// The macro takes no attribute for a member.
+#[allow(clippy::derivable_impls)]
+impl Default for Isolation {
+    fn default() -> Self {
+        Self::None
+    }
+}
+
 /// Files a caller may put elsewhere. Relative paths count from the working directory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathOverrides {
     /// The plugin root; an empty path is refused.
     pub plugins_dir: Option<PathBuf>,
@@ -33,26 +54,31 @@ pub struct PathOverrides {
 impl PathOverrides {
     /// The paths of the environment's home with these overrides laid over.
     ///
+    /// An empty path would be the working directory: of `runs_dir`, old files are deleted.
+    ///
     /// # Errors
     ///
-    /// [`Error::EmptyPluginRoot`] where the plugin root is the empty path.
+    /// [`Error::EmptyPluginRoot`] where the plugin root is the empty path, [`Error::Option`] where
+    /// another one is, or the home cannot be told.
     pub fn resolve(&self, environment: &Environment) -> Result<Paths> {
-        let mut paths = Paths::new(warpline_home(environment));
-        if self.plugins_dir.as_ref().is_some_and(|root| root.as_os_str().is_empty()) {
-            return Err(Error::EmptyPluginRoot);
-        }
-        for (slot, path) in [
-            (&mut paths.plugins, &self.plugins_dir),
-            (&mut paths.state_file, &self.state_dir),
-            (&mut paths.runs_dir, &self.runs_dir),
-            (&mut paths.logs_dir, &self.logs_dir),
-            (&mut paths.events, &self.events_path),
-            (&mut paths.preferences, &self.preferences_path),
-            (&mut paths.approval, &self.approval_path),
+        let mut paths = Paths::new(warpline_home(environment)?);
+        for (option, slot, path) in [
+            ("pluginsDir", &mut paths.plugins, &self.plugins_dir),
+            ("stateDir", &mut paths.state_file, &self.state_dir),
+            ("runsDir", &mut paths.runs_dir, &self.runs_dir),
+            ("logsDir", &mut paths.logs_dir, &self.logs_dir),
+            ("eventsPath", &mut paths.events, &self.events_path),
+            ("preferencesPath", &mut paths.preferences, &self.preferences_path),
+            ("approvalPath", &mut paths.approval, &self.approval_path),
         ] {
-            if let Some(path) = path {
-                *slot = resolve(&environment.cwd, path);
+            let Some(path) = path else { continue };
+            if path.as_os_str().is_empty() {
+                return Err(match option {
+                    "pluginsDir" => Error::EmptyPluginRoot,
+                    _ => Error::Option { option, expected: "a path, not empty text".to_owned() },
+                });
             }
+            *slot = resolve(&environment.cwd, path);
         }
         Ok(paths)
     }
@@ -71,6 +97,8 @@ pub struct AdvanceOptions {
     pub paths: PathOverrides,
     /// How many plugins of one level run at once; at least 1, [`DEFAULT_CONCURRENCY`] by default.
     pub concurrency: Option<usize>,
+    /// Where plugin code runs.
+    pub isolation: Isolation,
 }
 
 /// The caller's answer to the question whether a human said yes. There is no default.
@@ -120,6 +148,10 @@ pub struct InvokeOptions {
     pub dependency_runs: Record<PluginRun>,
     /// Per-invocation arguments, the strongest tier.
     pub args: Map,
+    /// What every record of this invocation goes by; the engine's own clock unless given.
+    pub clock: Option<Clock>,
+    /// Where plugin code runs.
+    pub isolation: Isolation,
 }
 
 impl InvokeOptions {
@@ -133,5 +165,32 @@ impl InvokeOptions {
             Some(id) => run_id::check_run_id(&id.to_text()).map(|()| id.clone()),
             None => Ok(uuid::Uuid::new_v4().to_string().into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cases: T206, T321.
+    #[test]
+    fn a_path_is_the_homes_unless_it_is_moved() {
+        let environment = Environment {
+            vars: [("WARPLINE_HOME".to_owned(), "/h".into())].into(),
+            cwd: "/w".into(),
+        };
+        let resolve = |overrides: &PathOverrides| overrides.resolve(&environment).expect("paths");
+        assert_eq!(resolve(&PathOverrides::default()), Paths::new("/h".into()));
+        let moved = PathOverrides {
+            plugins_dir: Some("/elsewhere/plugins".into()),
+            runs_dir: Some("/elsewhere/runs".into()),
+            logs_dir: Some("logs".into()),
+            ..PathOverrides::default()
+        };
+        let paths = resolve(&moved);
+        assert_eq!(paths.plugins, PathBuf::from("/elsewhere/plugins"));
+        assert_eq!(paths.runs_dir, PathBuf::from("/elsewhere/runs"));
+        assert_eq!(paths.logs_dir, PathBuf::from("/w/logs"));
+        assert_eq!(paths.state_file, PathBuf::from("/h/state/engine-state.json"));
     }
 }

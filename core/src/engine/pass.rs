@@ -1,11 +1,15 @@
 //! What an advance knows while it runs, and what becomes of it at the end.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use crate::clock::Instant;
+use crate::decide::dueness::locked_plugins;
+use crate::decide::levels::order;
 use crate::decide::merge::{self, lay_over};
+use crate::decide::tier::tier;
 use crate::error::{Error, Result};
 use crate::home::journal::Journal;
 use crate::home::jsonl::{self, Level, Line, LineEvent};
@@ -16,7 +20,7 @@ use crate::schema::event::{self, BoardEvent};
 use crate::schema::manifest::Tier;
 use crate::schema::run_log::{AdvanceStatus, EntryStatus, PluginLogEntry, RunLog};
 
-use super::{PluginState, Roster};
+use super::{AdvanceOptions, PluginState, Roster};
 
 /// The facts of a pass that never change.
 pub(super) struct Facts {
@@ -31,10 +35,58 @@ pub(super) struct Facts {
     pub tier: Tier,
     /// The plugins that an open task locks.
     pub locked: HashSet<JsString>,
+    /// Run logs that were removed at the start.
+    pub pruned: usize,
     pub resumed_from: Option<JsString>,
     pub dry_run: bool,
     /// The number under which the host hears of this pass.
     pub operation: u64,
+}
+
+impl Facts {
+    pub(super) fn new(
+        run_id: JsString,
+        started: Instant,
+        paths: Paths,
+        roster: Roster,
+        state: &EngineState,
+        options: &AdvanceOptions,
+    ) -> Self {
+        let graph: Vec<(JsString, Vec<JsString>)> = roster
+            .plugins
+            .iter()
+            .map(|(name, plugin)| (name.clone(), plugin.manifest.dependencies.clone()))
+            .collect();
+        let order = order(&graph);
+        Self {
+            run_id,
+            started,
+            paths,
+            roster,
+            levels: order.levels,
+            unplaced: order.unplaced,
+            tier: tier(state.last_interaction_at.as_ref(), started),
+            locked: locked_plugins(state, started),
+            pruned: 0,
+            resumed_from: None,
+            dry_run: options.dry_run,
+            operation: 0,
+        }
+    }
+
+    /// Plugins that cannot be considered, with the reason: on or behind a cycle, or not loaded.
+    pub(super) fn unloaded(&self) -> impl Iterator<Item = (&JsString, &str)> {
+        let both = self.unplaced.iter().chain(&self.roster.failures);
+        both.map(|(name, reason)| (name, reason.as_str()))
+    }
+
+    pub(super) fn not_recorded(&self, error: Error) -> Error {
+        Error::NotRecorded { run_id: self.run_id.to_text(), source: Box::new(error) }
+    }
+
+    pub(super) fn has_unloaded(&self) -> bool {
+        self.unloaded().next().is_some()
+    }
 }
 
 /// What a pass has found out so far. One lock guards all of it, so that an ending that comes from
@@ -105,9 +157,14 @@ impl Pass {
     }
 
     /// Keeps what is to be told of the plugin at this place of its level until the level has ended,
-    /// so that the order of the events does not depend on which plugin was faster.
+    /// so that the order of the events does not depend on which plugin was faster. Once the pass has ended,
+    /// nothing more is recorded of a plugin, so nothing is told of it either.
     pub(super) fn hear(&self, place: usize, told: Vec<BoardEvent>) {
-        self.with(|progress| progress.told.push((place, told)));
+        self.with(|progress| {
+            if !progress.ended {
+                progress.told.push((place, told));
+            }
+        });
     }
 
     /// Takes what the level has to tell, in the order of the level.
@@ -115,6 +172,19 @@ impl Pass {
         let mut told = self.with(|progress| std::mem::take(&mut progress.told));
         told.sort_by_key(|(place, _)| *place);
         told.into_iter().flat_map(|(_, events)| events).collect()
+    }
+
+    /// Brings what ended into the order of the levels, so that no file tells which plugin was faster.
+    pub(super) fn arrange(&self) {
+        let levels = self.facts.levels.iter().flatten();
+        let places: HashMap<&JsString, usize> =
+            levels.enumerate().map(|(place, name)| (name, place)).collect();
+        let place = |name: &JsString| places.get(name).copied();
+        self.with(|progress| {
+            progress.ran.sort_by(|left, _, right, _| place(left).cmp(&place(right)));
+            progress.gates.sort_by_key(|gate| place(&gate.plugin));
+            progress.gated.sort_by_key(place);
+        });
     }
 
     /// Adds the entries of plugins that could not even be considered: on a cycle, or not loaded.
@@ -155,16 +225,23 @@ impl Pass {
     ///
     /// When the state could not be merged nothing of it is overwritten, the logs are written all
     /// the same, and the journal stays for the next read to fold; the first error is returned.
-    pub(super) fn record(&self, status: AdvanceStatus, now: Instant) -> Result<PathBuf> {
+    pub(super) fn record(&self, status: AdvanceStatus, now: Instant) -> Result<Recorded> {
         let facts = &self.facts;
-        let merged = self.merge_state(now);
         let log = self.run_log(status, now);
-        let logged = runs::write_run_log(&facts.paths, &log);
+        // The largest text is made while the state is read and written. That touches no file.
+        let (merged, text) = thread::scope(|scope| {
+            let text = thread::Builder::new().spawn_scoped(scope, || runs::run_log_text(&log));
+            let merged = self.merge_state(now);
+            let text = text.ok().and_then(|text| text.join().ok());
+            (merged, text.unwrap_or_else(|| runs::run_log_text(&log)))
+        });
+        let logged = runs::write_run_log_text(&facts.paths, &log.run_id, &text);
         let streamed = jsonl::append(&facts.paths, &jsonl_lines(&log), now);
         let mut told = self.take_told();
         told.push(self.completed_event(&log, now));
         let told = events::append(&facts.paths, &told);
-        merged.and(streamed).and(told).and(logged)
+        let pending_gates = merged?;
+        streamed.and(told).and(logged).map(|log| Recorded { log, pending_gates })
     }
 
     /// Removes the crash journal of a pass that is recorded.
@@ -177,7 +254,8 @@ impl Pass {
         journal.map_or(Ok(()), Journal::close)
     }
 
-    fn merge_state(&self, now: Instant) -> Result<()> {
+    /// Lays the pass over the state; the number of parked results that wait afterwards.
+    fn merge_state(&self, now: Instant) -> Result<usize> {
         let facts = &self.facts;
         let pass = self.with(|progress| merge::Pass {
             run_id: facts.run_id.clone(),
@@ -195,7 +273,7 @@ impl Pass {
                 event::gate_expired(&events::stamp(now), &gate.plugin, &gate.run_id)
             };
             events::append(&facts.paths, &expired.iter().map(notice).collect::<Vec<_>>())?;
-            Ok::<_, Error>(state::Decision::Write(()))
+            Ok::<_, Error>(state::Decision::Write(waiting(fresh)))
         })
     }
 
@@ -231,6 +309,19 @@ impl Pass {
     fn completed_event(&self, log: &RunLog, now: Instant) -> BoardEvent {
         event::run_completed(&events::stamp(now), &log.run_id, log.status)
     }
+}
+
+/// What recording a pass came to.
+pub(super) struct Recorded {
+    /// The run log.
+    pub log: PathBuf,
+    /// Parked results that wait for an answer now.
+    pub pending_gates: usize,
+}
+
+/// The parked results of a document that wait for an answer.
+pub(super) fn waiting(state: &EngineState) -> usize {
+    state.pending_gates.iter().filter(|gate| gate.applied_at.is_none()).count()
 }
 
 #[allow(clippy::cast_precision_loss)]

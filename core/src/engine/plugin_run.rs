@@ -1,5 +1,6 @@
 //! One plugin inside an advance: is it due, run it, fold what came of it into the pass.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,7 +20,8 @@ use crate::schema::skill_result::{ResultStatus, SkillResult};
 
 use super::invoke::{Job, elapsed};
 use super::pass::{Pass, entry};
-use super::{AdvanceOptions, Engine, Invocation, LoadedPlugin, Notice, PluginState};
+use super::workers::WorkerSet;
+use super::{AdvanceOptions, Engine, Invocation, Notice, PluginState};
 
 /// Runs the plugins of one pass.
 pub(super) struct PluginRunner {
@@ -30,6 +32,7 @@ pub(super) struct PluginRunner {
     /// Whether autonomous results are parked as well.
     pub review_gate: bool,
     pub cancel: CancellationToken,
+    pub workers: Arc<WorkerSet>,
     /// Whether a cancellation kept a plugin from starting or from finishing.
     pub cut_short: AtomicBool,
 }
@@ -45,27 +48,28 @@ struct Ended {
 }
 
 impl PluginRunner {
-    /// Decides about one plugin and runs it when it is due. Returns the events to append when the
-    /// level has ended.
-    pub(super) async fn consider(&self, name: &JsString) -> Vec<BoardEvent> {
+    /// Decides about one plugin: it is due since some instant, or does not run and was recorded. Events
+    /// are to be appended when the level has ended.
+    pub(super) fn decide(&self, name: &JsString) -> ControlFlow<Vec<BoardEvent>, Instant> {
         let Some(plugin) = self.pass.facts.roster.plugins.get(name) else {
-            return Vec::new();
+            return ControlFlow::Break(Vec::new());
         };
         if self.cancel.is_cancelled() {
             self.cut_short.store(true, Ordering::Relaxed);
-            return Vec::new();
+            return ControlFlow::Break(Vec::new());
         }
         if self.pass.with(|progress| progress.ended) {
-            return Vec::new();
+            return ControlFlow::Break(Vec::new());
         }
         let now = self.engine.clock.now();
         let verdict = self.verdict(name, &plugin.manifest, now);
         if self.options.dry_run && self.blocked(&plugin.manifest, &verdict) {
-            return self.skip(name, now, "blocked (dry-run): it declares side effects");
+            let told = self.skip(name, now, "blocked (dry-run): it declares side effects");
+            return ControlFlow::Break(told);
         }
         match verdict {
-            Verdict::NotDue(reason) => self.not_due(name, now, &reason),
-            Verdict::Due => self.run(name, plugin, now).await,
+            Verdict::NotDue(reason) => ControlFlow::Break(self.not_due(name, now, &reason)),
+            Verdict::Due => ControlFlow::Continue(now),
         }
     }
 
@@ -120,7 +124,11 @@ impl PluginRunner {
         vec![event::plugin_denied(&events::stamp(now), name, &detail.into(), run_id)]
     }
 
-    async fn run(&self, name: &JsString, plugin: &LoadedPlugin, now: Instant) -> Vec<BoardEvent> {
+    /// Runs a plugin that was found due at `now`, and gives the events.
+    pub(super) async fn run(&self, name: &JsString, now: Instant) -> Vec<BoardEvent> {
+        let Some(plugin) = self.pass.facts.roster.plugins.get(name) else {
+            return Vec::new();
+        };
         let manifest = &plugin.manifest;
         match self.begin(name, manifest, now) {
             Ok(true) => {}
@@ -150,6 +158,9 @@ impl PluginRunner {
             events: !self.options.dry_run,
             operation,
             cancel: &self.cancel,
+            clock: self.engine.clock,
+            workers: &self.workers,
+            met: None,
         };
         let invocation = self.engine.run(&job).await;
         let completed = self.engine.clock.now();
@@ -172,7 +183,9 @@ impl PluginRunner {
             if progress.ended {
                 return Ok(false);
             }
-            if let (Some(journal), false) = (&progress.journal, manifest.side_effects.is_empty()) {
+            if let (Some(journal), false) =
+                (&mut progress.journal, manifest.side_effects.is_empty())
+            {
                 journal.started(name, now)?;
             }
             progress.states.insert(name.clone(), PluginState::Running);
@@ -297,6 +310,8 @@ impl PluginRunner {
     /// Folds an ending into the pass and notes it in the crash journal.
     fn record(&self, name: &JsString, ended: Ended) {
         let Ended { state, entry, run, gate, reason: _ } = ended;
+        let plugin = self.pass.facts.roster.plugins.get(name);
+        let effects = plugin.is_none_or(|plugin| !plugin.manifest.side_effects.is_empty());
         let noted = self.pass.with(|progress| {
             if progress.ended {
                 return Ok(());
@@ -305,8 +320,8 @@ impl PluginRunner {
             progress.states.insert(name.clone(), state);
             progress.entries.insert(name.clone(), entry);
             let Some(run) = run else { return Ok(()) };
-            let noted = match &progress.journal {
-                Some(journal) => journal.outcome(name, &run, gate.as_ref()),
+            let noted = match &mut progress.journal {
+                Some(journal) => journal.outcome(name, &run, gate.as_ref(), effects),
                 None => Ok(()),
             };
             progress.state.plugin_runs.insert(name.clone(), run.clone());

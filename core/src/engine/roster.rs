@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::task::{Id, JoinError, JoinSet};
@@ -10,19 +10,35 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, Result};
 use crate::home::plugins::{self, Candidate, Language};
-use crate::json::{JsString, Map, Record, Value};
+use crate::home::{Environment, shared};
+use crate::json::{JsString, Record, Value};
 use crate::nearest::nearest;
-use crate::schema::issue::issues_text;
 use crate::schema::manifest::Manifest;
+use crate::schema::manifest_source;
+use crate::schema::redact::redact_thrown;
 
 use super::attempt::{LOAD_LIMIT_MS, REACH_LIMIT, duration};
-use super::{AbortReason, Engine, PluginModule, Request};
+use super::calls::{Limits, Waited};
+use super::here::leave_host_thread;
+use super::known::{all_known, known_without_import, validated};
+use super::loaded::Met;
+use super::workers::{Seat, WorkerSet};
+use super::{
+    AbortReason, Clock, DEFAULT_CONCURRENCY, Document, Engine, Isolation, Moment, PluginModule,
+    Request,
+};
 
 /// How long an import that has begun may still take once the caller has cancelled.
 const CANCELLED_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// How many manifests are imported at once.
 const IMPORTS_AT_ONCE: usize = 64;
+
+/// What is said of a manifest that is not one literal where none may run.
+const NOT_READ: &str = "the manifest is not one valid literal, and none was to be run";
+
+/// The same of a language whose manifests are not read.
+const NOT_RUN: &str = "a manifest in Python is known by running it alone, and none was to be run";
 
 /// A plugin whose manifest was loaded and is valid.
 #[derive(Clone, Debug)]
@@ -31,11 +47,17 @@ pub struct LoadedPlugin {
     pub name: JsString,
     /// The canonical directory.
     pub directory: PathBuf,
+    /// What it is written in.
+    pub language: Language,
     /// Its manifest.
     pub manifest: Manifest,
+    /// Whether the manifest was read as it is written, and its module was not run.
+    pub literal: bool,
     /// Names in the manifest that mean nothing to this build, as far as it was seen as written: what
     /// has gone through `PluginManifestSchema.parse` in the host has lost them.
     pub unknown_keys: Vec<JsString>,
+    /// Its manifest as its handler is given it, once that was called for.
+    pub(super) document: OnceLock<Document>,
 }
 
 impl LoadedPlugin {
@@ -43,12 +65,20 @@ impl LoadedPlugin {
     pub(super) fn module(&self) -> PluginModule {
         module(self.name.clone(), self.directory.clone())
     }
+
+    /// Its manifest as its handler is given it.
+    pub(super) fn document(&self) -> Document {
+        self.document.get_or_init(|| self.manifest.to_value().into()).clone()
+    }
 }
 
 fn module(name: JsString, directory: PathBuf) -> PluginModule {
     let revision = plugins::revision(&directory);
     PluginModule { name, directory, revision }
 }
+
+/// A plugin that was looked for, and where its code lies as its files were at that moment.
+pub(super) type Found = (Arc<LoadedPlugin>, Option<Arc<PluginModule>>);
 
 /// What a plugin root holds, sorted by directory name.
 #[derive(Clone, Debug, Default)]
@@ -72,19 +102,58 @@ pub struct LoadReport {
     pub root_error: Option<(PathBuf, String)>,
 }
 
+impl LoadReport {
+    fn refused(root: &Path, error: Error) -> Self {
+        let told = match error {
+            Error::PluginRoot { path, code } => (path, code),
+            Error::SharedHome { path, .. } => (path, "EPERM".into()),
+            _ => (root.to_owned(), "ENOENT".into()),
+        };
+        Self { roster: Roster::default(), root_error: Some(told) }
+    }
+}
+
 impl Engine {
     /// Loads every manifest under a plugin root. Writes nothing, never fails.
-    pub async fn load_manifests(self: &Arc<Self>, root: &Path, operation: u64) -> LoadReport {
-        match self.roster(root, operation, &CancellationToken::new()).await {
+    pub async fn load_manifests(
+        self: &Arc<Self>,
+        root: &Path,
+        environment: &Environment,
+        isolation: Isolation,
+        operation: u64,
+    ) -> LoadReport {
+        let bound = DEFAULT_CONCURRENCY;
+        let given = Arc::new(environment.clone());
+        let workers = WorkerSet::open(self, &given, root, isolation, bound, operation);
+        let never = CancellationToken::new();
+        match workers.around(self.roster(root, environment, &never, &workers)).await {
             Ok(roster) => LoadReport { roster, root_error: None },
-            Err(Error::PluginRoot { path, code }) => {
-                LoadReport { roster: Roster::default(), root_error: Some((path, code)) }
-            }
-            Err(_) => LoadReport {
-                roster: Roster::default(),
-                root_error: Some((root.to_owned(), "ENOENT".into())),
-            },
+            Err(error) => LoadReport::refused(root, error),
         }
+    }
+
+    /// Reads every manifest under a plugin root that is one literal, and runs none: the others are
+    /// failures. Writes nothing, never fails.
+    pub async fn read_manifests(&self, root: &Path) -> LoadReport {
+        let found = match plugins::roster(root) {
+            Ok(found) => found,
+            Err(error) => return LoadReport::refused(root, error),
+        };
+        let mut roster = Roster { failures: found.failures, ..Roster::default() };
+        let known = all_known(&found.candidates).await;
+        for (Candidate { name, language, .. }, known) in found.candidates.into_iter().zip(known) {
+            let not_read = match language {
+                Language::TypeScript => NOT_READ,
+                Language::Python => NOT_RUN,
+            };
+            match known.unwrap_or_else(|| Err(not_read.to_owned())) {
+                Ok(plugin) => _ = roster.plugins.insert(name, plugin),
+                Err(reason) => roster.failures.push((name, reason)),
+            }
+        }
+        roster.failures.sort();
+        roster.warnings = warnings(&roster);
+        LoadReport { roster, root_error: None }
     }
 
     /// Loads every manifest under a plugin root.
@@ -95,17 +164,27 @@ impl Engine {
     pub(super) async fn roster(
         self: &Arc<Self>,
         root: &Path,
-        operation: u64,
+        environment: &Environment,
         cancel: &CancellationToken,
+        workers: &WorkerSet,
     ) -> Result<Roster> {
         let mut roster = Roster::default();
         let mut imports: JoinSet<Result<LoadedPlugin, String>> = JoinSet::new();
         let mut names: HashMap<Id, JsString> = HashMap::new();
         let mut loaded: Vec<(JsString, Result<LoadedPlugin, String>)> = Vec::new();
+        shared::refuse_root(root, environment)?;
         let found = plugins::roster(root)?;
         roster.failures = found.failures;
-        for candidate in found.candidates {
-            if let Some(known) = self.known_without_import(&candidate) {
+        let known = all_known(&found.candidates).await;
+        for (candidate, known) in found.candidates.into_iter().zip(known) {
+            let seat = match workers.seat(candidate.language) {
+                Ok(seat) => seat,
+                Err(reason) => {
+                    loaded.push((candidate.name, Err(reason)));
+                    continue;
+                }
+            };
+            if let Some(known) = known {
                 loaded.push((candidate.name, known));
                 continue;
             }
@@ -115,7 +194,11 @@ impl Engine {
                 loaded.extend(named(&mut names, import));
             }
             let (engine, name, cancel) = (self.clone(), candidate.name.clone(), cancel.clone());
-            let import = async move { engine.import_manifest(candidate, operation, &cancel).await };
+            let known = secrets_in_source(&candidate, environment);
+            let operation = workers.operation();
+            let import = async move {
+                engine.import_manifest(candidate, &seat, known, operation, &cancel).await
+            };
             let task = imports.spawn(import);
             names.insert(task.id(), name);
         }
@@ -140,16 +223,38 @@ impl Engine {
         &self,
         root: &Path,
         plugin: &JsString,
-        operation: u64,
+        moment: &Moment,
         cancel: &CancellationToken,
-    ) -> Result<LoadedPlugin, String> {
-        let found = plugins::roster(root).map_err(|error| error.to_string())?;
-        let candidate = found.candidates.into_iter().find(|found| found.name == *plugin);
-        let failure = found.failures.into_iter().find(|(name, _)| name == plugin);
+        workers: &WorkerSet,
+    ) -> Result<Found, String> {
+        let path = root.join(plugin.to_text());
+        if let Some(met) = moment.plugin(&self.memory, &path) {
+            return Ok((met.plugin, Some(met.module)));
+        }
+        leave_host_thread().await;
+        let environment = &**moment.environment();
+        let (candidate, failure) = match plugins::find(root, plugin) {
+            Some(found) => (Some(found), None),
+            None => {
+                let found = plugins::roster(root).map_err(|error| error.to_string())?;
+                let candidate = found.candidates.into_iter().find(|found| found.name == *plugin);
+                (candidate, found.failures.into_iter().find(|(name, _)| name == plugin))
+            }
+        };
         let loaded = match (candidate, failure) {
-            (Some(candidate), _) => match self.known_without_import(&candidate) {
-                Some(known) => known,
-                None => self.import_manifest(candidate, operation, cancel).await,
+            (Some(candidate), _) => match workers.seat(candidate.language) {
+                Err(reason) => Err(reason),
+                Ok(seat) => match self.remembered(&path, &candidate) {
+                    Some(known) => known.map(|met| (met.plugin, Some(met.module))),
+                    None => {
+                        let known = secrets_in_source(&candidate, environment);
+                        let operation = workers.operation();
+                        let import =
+                            self.import_manifest(candidate, &seat, known, operation, cancel);
+                        // Its files may have changed while it ran.
+                        import.await.map(|plugin| (Arc::new(plugin), None))
+                    }
+                },
             },
             (None, Some((_, reason))) => Err(reason),
             (None, None) => {
@@ -159,61 +264,63 @@ impl Engine {
         loaded.map_err(|reason| format!("plugin `{plugin}` does not load: {reason}"))
     }
 
-    /// What can be said of a plugin without running its code: that this host cannot, or what its
-    /// manifest's one literal says.
-    fn known_without_import(&self, candidate: &Candidate) -> Option<Result<LoadedPlugin, String>> {
-        let (host, runs, found) = (self.host.name(), self.host.language(), candidate.language);
-        if found != runs {
-            return Some(Err(format!(
-                "this {host} host runs {runs} plugins; a {found} plugin needs a {found} host"
-            )));
-        }
-        if found == Language::TypeScript { from_literal(candidate) } else { None }
+    /// What can be said of one plugin without running its code. By the system's clock, as its files are.
+    fn remembered(&self, path: &Path, candidate: &Candidate) -> Option<Result<Met, String>> {
+        let now = Clock::System.now();
+        self.memory.plugin(path, candidate, now, || known_without_import(candidate))
     }
 
+    /// Runs a manifest's module. `known` are secrets that neither its prints nor its failure may show.
     async fn import_manifest(
         &self,
         candidate: Candidate,
+        seat: &Seat,
+        known: Vec<JsString>,
         operation: u64,
         cancel: &CancellationToken,
     ) -> Result<LoadedPlugin, String> {
         let name = candidate.name.clone();
+        let still_loading =
+            || "the manifest was still loading when the run was cancelled".to_owned();
+        if !seat.ready(cancel).await {
+            return Err(still_loading());
+        }
         let module = module(name.clone(), candidate.directory.clone());
-        let request = Request::LoadManifests { plugins: vec![module] };
-        let mut call = self.calls.start(operation, request);
+        let invocation = self.next_invocation();
+        let prints = !known.is_empty() || seat.is_apart() && self.host.minds_prints();
+        let _printing = self.prints.attach(invocation, known.clone(), None);
+        let request = Request::LoadManifests { plugins: vec![module], invocation, prints };
+        let mut call = self.calls.start(&seat.place, operation, request);
         let cancelled = async {
             cancel.cancelled().await;
             tokio::time::sleep(CANCELLED_TIMEOUT).await;
         };
-        let answered = async {
-            // Other code on the same thread is not this module's fault: its time runs when it does.
-            tokio::select! {
-                () = call.begun() => {}
-                () = tokio::time::sleep(REACH_LIMIT) => return None,
-            }
-            tokio::select! {
-                answer = call.answer() => Some(answer),
-                () = tokio::time::sleep(duration(LOAD_LIMIT_MS)) => None,
-            }
+        // Other code on the same thread is not this module's fault: its time runs when it does.
+        let limits = Limits { reach: REACH_LIMIT, code: &[duration(LOAD_LIMIT_MS)] };
+        let never = CancellationToken::new();
+        let waited = tokio::select! {
+            waited = call.wait(&limits, &never) => waited,
+            () = cancelled => Waited::Cancelled,
         };
-        let answer = tokio::select! {
-            answer = answered => answer,
-            () = cancelled => {
+        let answer = match waited {
+            Waited::Answered(answer) => answer.map(|(completion, _)| completion),
+            Waited::Cancelled => {
                 call.abort(AbortReason::Cancelled);
-                return Err("the manifest was still loading when the run was cancelled".into());
+                return Err(still_loading());
             }
-        };
-        let Some(answer) = answer else {
-            call.abort(AbortReason::Timeout);
-            let seconds = LOAD_LIMIT_MS / 1000.0;
-            return Err(format!("the manifest did not load within {seconds} seconds"));
+            Waited::OutOfTime => {
+                call.abort(AbortReason::Timeout);
+                let seconds = LOAD_LIMIT_MS / 1000.0;
+                return Err(format!("the manifest did not load within {seconds} seconds"));
+            }
         };
         let exported = match answer {
-            Some(Ok(answer)) => exported_manifest(&answer, &name)?,
-            Some(Err(failure)) => return Err(failure.message().to_text()),
-            None => return Err("the plugin host gave no answer".into()),
+            Some(Ok(answer)) => exported_manifest(&answer, &name),
+            Some(Err(failure)) => Err(failure.message().clone()),
+            None => Err("the plugin host gave no answer".into()),
         };
-        validated(candidate, &exported)
+        let exported = exported.map_err(|text| redact_thrown(&text, &known).to_text())?;
+        validated(candidate, &exported, false)
     }
 }
 
@@ -231,7 +338,7 @@ fn named(
 }
 
 /// The part of a host's answer that speaks of this plugin.
-fn exported_manifest(answer: &Value, name: &JsString) -> Result<Value, String> {
+fn exported_manifest(answer: &Value, name: &JsString) -> Result<Value, JsString> {
     let row = answer
         .as_array()
         .unwrap_or_default()
@@ -239,39 +346,17 @@ fn exported_manifest(answer: &Value, name: &JsString) -> Result<Value, String> {
         .find(|row| row.get("plugin").and_then(Value::as_string) == Some(name));
     let row = row.ok_or("the plugin host gave no answer for this plugin")?;
     match (row.get("manifest"), row.get("error").and_then(Value::as_string)) {
-        (_, Some(error)) => Err(error.to_text()),
+        (_, Some(error)) => Err(error.clone()),
         (Some(manifest), None) => Ok(manifest.clone()),
         (None, None) => Err("the module does not export `manifest`".into()),
     }
 }
 
-fn validated(candidate: Candidate, manifest: &Value) -> Result<LoadedPlugin, String> {
-    let Candidate { name, directory, .. } = candidate;
-    let names = manifest.as_object().into_iter().flat_map(Map::keys);
-    let unknown = |key: &&JsString| !Manifest::KEYS.iter().any(|known| *key == known);
-    let unknown_keys = names.filter(unknown).cloned().collect();
-    match Manifest::parse(manifest) {
-        Ok(manifest) => Ok(LoadedPlugin { name, directory, manifest, unknown_keys }),
-        Err(issues) => Err(format!("the manifest is not valid: {}", issues_text(&issues))),
-    }
-}
-
-/// The manifest of a module that is one literal, read without running it.
-#[cfg(feature = "typescript")]
-fn from_literal(candidate: &Candidate) -> Option<Result<LoadedPlugin, String>> {
-    use crate::typescript::{LiteralManifest, literal_manifest, source_text};
-
-    let source = plugins::module_bytes(&candidate.manifest).ok()??;
-    match literal_manifest(&source_text(&source))? {
-        LiteralManifest::Bare(manifest) => Some(validated(candidate.clone(), &manifest)),
-        // A value that the schema refuses makes the module throw: the host reports what it throws.
-        LiteralManifest::Parsed(manifest) => validated(candidate.clone(), &manifest).ok().map(Ok),
-    }
-}
-
-#[cfg(not(feature = "typescript"))]
-fn from_literal(_: &Candidate) -> Option<Result<LoadedPlugin, String>> {
-    None
+/// The values of the secrets that the text of a manifest declares: what is known of them while the
+/// module runs, and all there is to know of one that throws.
+fn secrets_in_source(candidate: &Candidate, environment: &Environment) -> Vec<JsString> {
+    let source = plugins::module_bytes(&candidate.manifest).ok().flatten().unwrap_or_default();
+    environment.values(&manifest_source::secrets(&String::from_utf8_lossy(&source)))
 }
 
 fn warnings(roster: &Roster) -> Vec<String> {

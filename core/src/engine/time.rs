@@ -15,6 +15,8 @@ pub enum Clock {
         /// See `base`.
         since: tokio::time::Instant,
     },
+    /// One that stands still. Time limits and waits go by the real time all the same.
+    Still(Instant),
 }
 
 impl Clock {
@@ -27,6 +29,7 @@ impl Clock {
     pub fn now(self) -> Instant {
         match self {
             Self::System => Instant::now(),
+            Self::Still(at) => at,
             Self::Virtual { base, since } => {
                 let passed = i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX);
                 base.plus_ms(passed).unwrap_or(base)

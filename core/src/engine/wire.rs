@@ -6,13 +6,17 @@
 
 use std::path::PathBuf;
 
+use crate::clock::Instant;
 use crate::error::{Error, Result};
 use crate::json::{JsString, Map, Record, Value};
 use crate::schema::engine_state::PluginRun;
 use crate::schema::issue::issues_text;
 use crate::schema::manifest::{MAX_RETRIES, RunProfile};
 
-use super::{AdvanceOptions, InvokeOptions, Notice, PathOverrides, PluginModule, Request, Witness};
+use super::{
+    AdvanceOptions, AttemptRequest, Clock, InvokeOptions, Isolation, Notice, PathOverrides,
+    PluginModule, Request, Witness,
+};
 
 fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
     members.into_iter().collect::<Map>().into()
@@ -30,35 +34,58 @@ impl PluginModule {
 }
 
 impl Request {
-    /// `{kind: "manifests", operation, plugins}`, `{kind: "handler", operation, plugin,
-    /// invocation, capture}` or
-    /// `{kind: "attempt", operation, plugin, attempt, invocation, manifest, args, context, capture}`.
+    /// The JSON text of [`Request::to_value`], of an attempt without a copy of what it holds.
+    pub fn to_text(&self, operation: u64) -> String {
+        let Self::Attempt(request) = self else { return self.to_value(operation).to_compact() };
+        let AttemptRequest { attempt, invocation, prints, .. } = &**request;
+        let (plugin, manifest) = (request.plugin.to_value().to_compact(), request.manifest.text());
+        let (args, context) = (request.args.to_compact(), request.context.to_compact());
+        let head = format!(
+            r#"{{"kind":"attempt","operation":{operation},"plugin":{plugin},"attempt":{attempt}"#
+        );
+        let body = format!(r#""invocation":{invocation},"manifest":{manifest},"args":{args}"#);
+        let load = if request.load { r#","load":true"# } else { "" };
+        format!(r#"{head},{body},"context":{context},"prints":{prints}{load}}}"#)
+    }
+
+    /// `{kind: "manifests", operation, plugins, invocation, prints}`,
+    /// `{kind: "handler", operation, plugin, invocation, secrets, prints}` or
+    /// `{kind: "attempt", operation, plugin, attempt, invocation, manifest, args, context, prints, load?}`.
     pub fn to_value(&self, operation: u64) -> Value {
         let operation = counter(operation);
         match self {
-            Self::LoadManifests { plugins } => object([
+            Self::LoadManifests { plugins, invocation, prints } => object([
                 ("kind", "manifests".into()),
                 ("operation", operation),
                 ("plugins", plugins.iter().map(PluginModule::to_value).collect::<Vec<_>>().into()),
+                ("invocation", counter(*invocation)),
+                ("prints", (*prints).into()),
             ]),
-            Self::LoadHandler { plugin, invocation, capture } => object([
+            Self::LoadHandler { plugin, invocation, secrets, prints } => object([
                 ("kind", "handler".into()),
                 ("operation", operation),
                 ("plugin", plugin.to_value()),
                 ("invocation", counter(*invocation)),
-                ("capture", (*capture).into()),
+                ("secrets", secrets.iter().map(Value::from).collect::<Vec<_>>().into()),
+                ("prints", (*prints).into()),
             ]),
-            Self::Attempt(request) => object([
-                ("kind", "attempt".into()),
-                ("operation", operation),
-                ("plugin", request.plugin.to_value()),
-                ("attempt", request.attempt.into()),
-                ("invocation", counter(request.invocation)),
-                ("manifest", request.manifest.clone()),
-                ("args", request.args.clone()),
-                ("context", request.context.clone()),
-                ("capture", request.capture.into()),
-            ]),
+            Self::Attempt(request) => {
+                let mut attempt: Map = [
+                    ("kind", Value::from("attempt")),
+                    ("operation", operation),
+                    ("plugin", request.plugin.to_value()),
+                    ("attempt", request.attempt.into()),
+                    ("invocation", counter(request.invocation)),
+                    ("manifest", (*request.manifest).clone()),
+                    ("args", request.args.clone()),
+                    ("context", request.context.clone()),
+                    ("prints", request.prints.into()),
+                ]
+                .into_iter()
+                .collect();
+                attempt.insert_some("load", request.load.then_some(true));
+                attempt.into()
+            }
         }
     }
 }
@@ -72,7 +99,8 @@ fn counter(number: u64) -> Value {
 impl Notice {
     /// `{kind: "plugin_start", plugin}`, `{kind: "plugin_end", plugin, state, elapsed_ms, reason?}`,
     /// `{kind: "run_failure", text}`, `{kind: "attempt_start", attempt}`,
-    /// `{kind: "attempt_failed", attempt, message}` or `{kind: "warning", text}`.
+    /// `{kind: "attempt_failed", attempt, message}`, `{kind: "warning", text}`, `{kind: "stray", text}` or
+    /// `{kind: "fault", plugin, text}`.
     pub fn to_value(&self) -> Value {
         match self {
             Self::PluginStart { plugin } => {
@@ -103,6 +131,12 @@ impl Notice {
             ]),
             Self::Warning { text } => {
                 object([("kind", "warning".into()), ("text", text.as_str().into())])
+            }
+            Self::Stray { text } => {
+                object([("kind", "stray".into()), ("text", text.as_str().into())])
+            }
+            Self::Fault { plugin, text } => {
+                object([("kind", "fault".into()), ("plugin", plugin.into()), ("text", text.into())])
             }
         }
     }
@@ -160,6 +194,11 @@ impl Members {
         })
     }
 
+    fn isolation(&mut self) -> Result<Isolation> {
+        let read = |value: &Value| Isolation::from_name(value.as_string()?.as_str()?);
+        Ok(self.take("isolation", "`none` or `process`", read)?.unwrap_or_default())
+    }
+
     fn paths(&mut self) -> Result<PathOverrides> {
         Ok(PathOverrides {
             plugins_dir: self.path("pluginsDir")?,
@@ -182,7 +221,7 @@ impl Members {
 
 impl AdvanceOptions {
     /// Reads `{dryRun, force, profile, pluginsDir, stateDir, runsDir, logsDir, eventsPath,
-    /// preferencesPath, approvalPath, concurrency}`, each optional.
+    /// preferencesPath, approvalPath, concurrency, isolation}`, each optional.
     ///
     /// # Errors
     ///
@@ -198,6 +237,7 @@ impl AdvanceOptions {
             concurrency: members
                 .integer("concurrency", 1, u32::MAX)?
                 .and_then(|count| usize::try_from(count).ok()),
+            isolation: members.isolation()?,
         };
         members.end()?;
         Ok(options)
@@ -206,7 +246,7 @@ impl AdvanceOptions {
 
 impl InvokeOptions {
     /// Reads `{pluginsDir, runsDir, eventsPath, maxRetriesOverride, persistArtifact, runId,
-    /// userInitiated, dependencyRuns}`, each optional, and the arguments.
+    /// userInitiated, dependencyRuns, isolation}`, each optional, and the arguments.
     ///
     /// # Errors
     ///
@@ -229,9 +269,30 @@ impl InvokeOptions {
                 None => Record::new(),
             },
             args: Members::of(args, "args")?.members,
+            clock: None,
+            isolation: members.isolation()?,
         };
         members.end()?;
         Ok(options)
+    }
+
+    /// The same on a clock that stands at `now`; null and nothing leave it as it was.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for what is no instant.
+    pub fn standing_at(self, now: Option<&Value>) -> Result<Self> {
+        let read = |value: &Value| Instant::parse(value.as_string()?.as_str()?);
+        match now {
+            None | Some(Value::Null) => Ok(self),
+            Some(value) => match read(value) {
+                Some(at) => Ok(Self { clock: Some(Clock::Still(at)), ..self }),
+                None => Err(Error::Option {
+                    option: "now",
+                    expected: "an instant such as `2026-03-01T08:00:00Z`".into(),
+                }),
+            },
+        }
     }
 }
 
@@ -293,6 +354,8 @@ mod tests {
             (r#"{"concurrency":0}"#, "concurrency"),
             (r#"{"concurrency":1.5}"#, "concurrency"),
             (r#"{"pluginsDir":7}"#, "pluginsDir"),
+            (r#"{"isolation":"thread"}"#, "isolation"),
+            (r#"{"isolation":true}"#, "isolation"),
             (r#"[]"#, "options"),
         ] {
             let error = advance(text).expect_err(text).to_string();
@@ -301,6 +364,9 @@ mod tests {
         let options = advance(r#"{"dryRun":true,"concurrency":3,"profile":null}"#).expect("valid");
         assert!(options.dry_run);
         assert_eq!(options.concurrency, Some(3));
+        assert_eq!(options.isolation, Isolation::None);
+        let options = advance(r#"{"isolation":"process"}"#).expect("valid");
+        assert_eq!(options.isolation, Isolation::Process);
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub fn update(
     let mut answers = load(paths)?;
     change(&mut answers);
     let text = answers.to_value().to_pretty();
-    files::write_atomic(&paths.acknowledgements, text.as_bytes(), None)
+    files::replace(&paths.home, &paths.acknowledgements, text.as_bytes())
 }
 
 fn load(paths: &Paths) -> Result<Acknowledgements> {
@@ -59,6 +59,7 @@ mod tests {
         Acknowledgement { acknowledged_at: NOW.into(), action_taken }
     }
 
+    /// Cases: T494.
     #[test]
     fn answers_come_back_as_they_were_given() {
         let (_root, paths) = home();

@@ -19,6 +19,13 @@ pub fn read(paths: &Paths) -> Option<String> {
     files::read_text(&paths.approval).ok().flatten()
 }
 
+/// Whether there is a grant file that is no grant. It grants nothing, and a reader should know why.
+pub fn is_unusable(paths: &Paths) -> bool {
+    let grant = read(paths).and_then(|text| Grant::parse_lenient(&text));
+    let ends = grant.and_then(|grant| Instant::parse(grant.expires_at.as_str()?));
+    ends.is_none() && files::is_there(&paths.approval)
+}
+
 /// Whether a live grant covers the plugin directory `plugin` at `now`. Never fails: whatever cannot
 /// be read, or is over, is a no.
 pub fn is_approved(paths: &Paths, plugin: &JsString, now: Instant) -> bool {
@@ -45,7 +52,9 @@ pub(crate) fn merge_grant_under(
     request: &MergeRequest,
     now: Instant,
 ) -> Result<Merged> {
-    let merged = grant::merge(read(paths).as_deref(), request, now).map_err(refused)?;
+    // One that cannot be read now may be a yes that somebody gave: it is not written over.
+    let before = files::read_bytes(&paths.approval)?.and_then(|text| String::from_utf8(text).ok());
+    let merged = grant::merge(before.as_deref(), request, now).map_err(refused)?;
     write(paths, &merged.grant, now)?;
     Ok(merged)
 }
@@ -90,12 +99,14 @@ pub fn revoke_grant(paths: &Paths, now: Instant) -> Result<Revoked> {
         return Ok(Revoked { removed: false, fault: None });
     }
     let lock = StateLock::acquire(paths, now);
-    let removed = files::remove(&paths.approval)?;
-    let told = match removed {
+    let removed = files::remove(&paths.home, &paths.approval);
+    // It may be gone though the directory could not be flushed.
+    let gone = removed.as_ref().map_or_else(|_| !files::is_there(&paths.approval), |gone| *gone);
+    let told = match gone {
         true => events::append(paths, &[event::grant_revoked(&events::stamp(now))]),
         false => Ok(()),
     };
-    Ok(Revoked { removed, fault: lock.map(drop).and(told).err() })
+    Ok(Revoked { removed: removed?, fault: lock.map(drop).and(told).err() })
 }
 
 fn write(paths: &Paths, grant: &Grant, now: Instant) -> Result<()> {
@@ -104,7 +115,7 @@ fn write(paths: &Paths, grant: &Grant, now: Instant) -> Result<()> {
     // The new file lies ready before the trace of it is written: the trace must not tell of a grant
     // that could not be given.
     let grant = grant.to_value().to_pretty();
-    let prepared = files::prepare(&paths.approval, grant.as_bytes(), Some(MODE))?;
+    let prepared = files::prepare(&paths.home, &paths.approval, grant.as_bytes(), Some(MODE))?;
     events::append(paths, &[trace])?;
     prepared.commit()
 }

@@ -1,7 +1,7 @@
 //! `events.jsonl`: appended to by everything, trimmed to the newest, read leniently.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use uuid::Uuid;
 
@@ -22,7 +22,8 @@ const SLACK: usize = 2_000;
 /// How many files' line counts are remembered.
 const COUNTS_KEPT: usize = 64;
 
-/// Size and lines of a file by its identity, so that an append need not read all of it.
+/// Size and lines of a file by its identity, so that an append need not read all of it. Whoever finds
+/// it locked does without: in a process that was forked meanwhile it stays locked for ever.
 static COUNTS: Mutex<BTreeMap<(u64, u64), (u64, usize)>> = Mutex::new(BTreeMap::new());
 
 /// A fresh event id, and `now` as the file has it.
@@ -40,8 +41,9 @@ pub fn append(paths: &Paths, events: &[BoardEvent]) -> Result<()> {
         return Ok(());
     }
     let text: String = events.iter().map(|event| event.to_line() + "\n").collect();
-    let mut file = Appender::open(&paths.events)?;
-    let known = COUNTS.lock().unwrap_or_else(PoisonError::into_inner).remove(&file.identity()?);
+    let mut file = Appender::open(&paths.home, &paths.events)?;
+    let identity = file.identity();
+    let known = Mutex::try_lock(&COUNTS).ok().and_then(|mut counts| counts.remove(&identity));
     let known = known.filter(|(len, _)| *len == file.len()).map(|(_, lines)| lines);
     let before = match known {
         Some(lines) => lines,
@@ -50,13 +52,16 @@ pub fn append(paths: &Paths, events: &[BoardEvent]) -> Result<()> {
     file.append(&text)?;
     let lines = before + events.len();
     if lines > KEPT + SLACK {
-        return keep_newest(file, KEPT);
+        // The events are written; what cannot be cut down now is by a later append.
+        let _ = keep_newest(file, KEPT);
+        return Ok(());
     }
-    let mut counts = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
-    if counts.len() >= COUNTS_KEPT {
-        counts.clear();
+    if let Ok(mut counts) = Mutex::try_lock(&COUNTS) {
+        if counts.len() >= COUNTS_KEPT {
+            counts.clear();
+        }
+        counts.insert(identity, (file.len(), lines));
     }
-    counts.insert(file.identity()?, (file.len(), lines));
     Ok(())
 }
 
@@ -70,7 +75,7 @@ pub fn trim(paths: &Paths, cap: usize, slack: usize) -> Result<()> {
     if !files::is_there(&paths.events) {
         return Ok(());
     }
-    let file = Appender::open(&paths.events)?;
+    let file = Appender::open(&paths.home, &paths.events)?;
     if count(&file.read()?) > cap + slack { keep_newest(file, cap) } else { Ok(()) }
 }
 

@@ -1,21 +1,21 @@
 //! The four ways in which a file of a home is touched, and what each survives.
 
-use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::ffi::OsString;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 use rustix::fs::OFlags;
-use rustix::io::Errno;
+use uuid::Uuid;
 
 use crate::error::{Error, Result};
 
-use super::lock;
+use super::disk;
+use super::leftovers::{FILE_END, FILE_MARK};
+use super::place::Place;
 
-/// How long an append waits for another writer of the same file.
-const APPEND_WAIT: Duration = Duration::from_secs(10);
+pub(super) use super::append::{Appender, append, append_text};
 
 /// Reads a text file; `None` where there is none.
 ///
@@ -44,18 +44,28 @@ pub(super) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
 
 /// Reads at most the first `limit` bytes of a file; otherwise like [`read_bytes`].
 pub(super) fn read_start(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
-    let opened = OpenOptions::new().read(true).custom_flags(flags(OFlags::NONBLOCK)).open(path);
-    let file = match opened {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(flags(OFlags::NONBLOCK));
+    let file = match disk::open(&options, path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !is_link(path) => return Ok(None),
+        Err(error)
+            if error.kind() == io::ErrorKind::NotFound && matches!(is_link(path), Ok(false)) =>
+        {
+            return Ok(None);
+        }
         Err(error) => return Err(Error::file("read", path)(error)),
     };
-    let mut bytes = Vec::new();
-    require_regular(&file)
-        .and_then(|()| file.take(limit).read_to_end(&mut bytes))
+    let bytes = regular(&file, path)
+        .and_then(|found| disk::read_sized(file.take(limit), path, found.len().min(limit)))
         .map_err(Error::file("read", path))?;
     Ok(Some(bytes))
 }
+
+/// The bits of a file that is made in a home: its owner's alone.
+pub(super) const PRIVATE: u32 = 0o600;
+
+/// The bits of a file that a host or a plugin asks for: as the umask has it.
+const COMMON: u32 = 0o666;
 
 /// Replaces a file with `bytes`, creating missing directories.
 ///
@@ -66,280 +76,174 @@ pub(super) fn read_start(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
 ///
 /// The file has `mode` (permission bits) from its first byte. Without one it keeps the bits of the
 /// file it replaces, or gets those of any newly written file. Where `path` is a link, the file that
-/// it leads to is replaced and the link stays.
+/// it leads to is replaced and the link stays, as long as that file lies below the directory of `path`.
 ///
 /// # Errors
 ///
-/// [`Error::File`]; the old file is untouched then. A link that leads nowhere, or in a circle, is
-/// refused.
+/// [`Error::File`]; the old file is untouched then. A link that leads nowhere, in a circle, or out of
+/// its directory is refused.
 pub fn write_atomic(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<()> {
-    prepare(path, bytes, mode)?.commit()
+    let prepared = Place::own(path).and_then(|place| prepared(place, bytes, mode, COMMON));
+    prepared.map_err(Error::file("write", path))?.commit()
+}
+
+/// Like [`write_atomic`] for a file of a home: a link may lead anywhere in the home and nowhere else, and a
+/// new file is its owner's alone. A path that is not below the home has its own directory for a home.
+pub(super) fn replace(home: &Path, path: &Path, bytes: &[u8]) -> Result<()> {
+    prepare(home, path, bytes, None)?.commit()
 }
 
 /// New content that lies ready on the disk beside the file it will replace. Dropped, it is gone.
 pub(super) struct Prepared {
-    temporary: tempfile::NamedTempFile,
-    target: PathBuf,
+    /// The new content; `None` when it has been moved away.
+    temporary: Option<Place>,
+    target: Place,
 }
 
-/// Does all of [`write_atomic`] but the last step, so that little is left that could fail.
-pub(super) fn prepare(path: &Path, bytes: &[u8], mode: Option<u32>) -> Result<Prepared> {
-    let target = resolve_link(path).map_err(Error::file("write", path))?;
-    prepared(target, bytes, mode).map_err(Error::file("write", path))
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        if let Some(place) = self.temporary.take() {
+            // What cannot be removed now is swept away later.
+            let _ = place.remove();
+        }
+    }
+}
+
+/// Does all of [`replace`] but the last step, so that little is left that could fail.
+pub(super) fn prepare(
+    home: &Path,
+    path: &Path,
+    bytes: &[u8],
+    mode: Option<u32>,
+) -> Result<Prepared> {
+    let prepared = Place::of(home, path).and_then(|place| prepared(place, bytes, mode, PRIVATE));
+    prepared.map_err(Error::file("write", path))
 }
 
 impl Prepared {
     /// Puts the new content in place.
-    pub(super) fn commit(self) -> Result<()> {
-        let Self { temporary, target } = self;
-        let placed = temporary.persist(&target).map_err(|refused| refused.error);
-        placed
-            .and_then(|_| sync_directory(directory_of(&target)))
-            .map_err(Error::file("write", &target))
+    pub(super) fn commit(mut self) -> Result<()> {
+        let failed = Error::file("write", self.target.path());
+        let Some(place) = &self.temporary else { return Ok(()) };
+        if let Err(error) = place.rename(&self.target) {
+            return Err(failed(error));
+        }
+        self.temporary = None;
+        self.target.sync_directory().map_err(failed)
     }
 }
 
-fn prepared(target: PathBuf, bytes: &[u8], mode: Option<u32>) -> io::Result<Prepared> {
-    let existing = match fs::symlink_metadata(&target) {
-        Ok(found) if !found.is_file() => return Err(not_regular(&found)),
-        Ok(found) => Some(found.mode() & 0o777),
+pub(super) fn prepared(
+    target: Place,
+    bytes: &[u8],
+    mode: Option<u32>,
+    fresh: u32,
+) -> io::Result<Prepared> {
+    let existing = match target.look() {
+        Ok(found) if !found.is_file => return Err(not_regular(found.is_directory)),
+        Ok(found) => Some(found.mode),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    let directory = directory_of(&target);
-    create_directories(directory)?;
     let exact = mode.or(existing);
-    let name = target.file_name().unwrap_or(OsStr::new("file"));
-    let mut prefix = OsStr::new(".").to_owned();
-    prefix.push(name);
-    prefix.push(".");
-    let mut temporary = tempfile::Builder::new()
-        .prefix(&prefix)
-        .suffix(".tmp")
-        .rand_bytes(12)
-        .permissions(Permissions::from_mode(exact.unwrap_or(0o666)))
-        .tempfile_in(directory)?;
+    let mut name = OsString::from(".");
+    name.push(target.file_name());
+    let mark: String = Uuid::new_v4().simple().to_string().chars().take(FILE_MARK).collect();
+    name.push(format!(".{mark}{FILE_END}"));
+    let place = target.beside(&name)?;
+    let file = place.create(OFlags::WRONLY | OFlags::EXCL, exact.unwrap_or(fresh))?;
+    let path = place.path().to_owned();
+    let prepared = Prepared { temporary: Some(place), target };
     if let Some(mode) = exact {
         // The umask may have taken bits away that were asked for.
-        temporary.as_file().set_permissions(Permissions::from_mode(mode))?;
+        disk::set_mode(&file, &path, mode)?;
     }
-    temporary.write_all(bytes)?;
-    temporary.as_file().sync_all()?;
-    Ok(Prepared { temporary, target })
+    disk::write_all(&file, &path, bytes)?;
+    disk::sync(&file, &path)?;
+    Ok(prepared)
 }
 
-/// Adds whole lines to the end of a file, creating it and missing directories.
-///
-/// All of `lines` goes to the file in one write while other appends wait, so lines never mix. Where
-/// an earlier writer died inside a line, the first new line does not continue that one. When the disk
-/// is full, what was written of `lines` is taken back. A crash of the process after this has
-/// returned loses nothing; a power loss may lose the last lines, or leave the last one torn.
-///
-/// # Errors
-///
-/// [`Error::File`]; the file is as it was.
-pub fn append(path: &Path, lines: &str) -> Result<()> {
-    if lines.is_empty() {
-        return Ok(());
-    }
-    Appender::open(path)?.append(lines)
-}
-
-/// Adds text to the end of a file as it is, line ends or not; otherwise like [`append`].
-pub(super) fn append_text(path: &Path, text: &str) -> Result<()> {
-    let mut appender = Appender::open(path)?;
-    appender.write(text.as_bytes()).map_err(Error::file("write", &appender.path))
-}
-
-/// Like [`append`], and the lines survive a power loss once this has returned.
-pub(super) fn append_synced(path: &Path, lines: &str) -> Result<()> {
-    let mut appender = Appender::open(path)?;
-    let created = appender.len == 0;
-    appender.append(lines)?;
-    let synced = appender.file.sync_all();
-    let synced = if created {
-        synced.and_then(|()| sync_directory(directory_of(&appender.path)))
-    } else {
-        synced
-    };
-    synced.map_err(Error::file("write", path))
-}
-
-/// A file opened for appending, with every other appender kept out until this is dropped.
-pub(super) struct Appender {
-    /// The file, locked.
-    file: File,
-    /// The file's own path, links resolved.
-    path: PathBuf,
-    /// Bytes in the file.
-    len: u64,
-}
-
-impl Appender {
-    /// Opens a file, creating it where it is missing, and waits for other appenders to finish.
-    pub(super) fn open(path: &Path) -> Result<Self> {
-        let failed = Error::file("write", path);
-        match Self::open_target(path) {
-            Ok(appender) => Ok(appender),
-            Err(error) => Err(failed(error)),
-        }
-    }
-
-    fn open_target(path: &Path) -> io::Result<Self> {
-        let target = resolve_link(path)?;
-        create_directories(directory_of(&target))?;
-        let mut options = OpenOptions::new();
-        options.read(true).append(true).create(true);
-        options.custom_flags(flags(OFlags::NONBLOCK | OFlags::NOFOLLOW));
-        // Taking the file's own lock keeps appends whole and makes them wait for a trim.
-        let held = lock::wait_for(APPEND_WAIT, || lock::try_hold(&target, &options))?;
-        let file = held.ok_or_else(|| {
-            io::Error::new(io::ErrorKind::TimedOut, "another process keeps it locked")
-        })?;
-        let len = file.metadata()?.len();
-        Ok(Self { file, path: target, len })
-    }
-
-    /// Bytes in the file.
-    pub(super) fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// What tells this file from every other one on the machine.
-    pub(super) fn identity(&self) -> Result<(u64, u64)> {
-        let found = self.file.metadata().map_err(Error::file("read", &self.path))?;
-        Ok((found.dev(), found.ino()))
-    }
-
-    /// Adds whole lines; a last line without its end gets one.
-    pub(super) fn append(&mut self, lines: &str) -> Result<()> {
-        self.append_lines(lines).map_err(Error::file("write", &self.path))
-    }
-
-    fn append_lines(&mut self, lines: &str) -> io::Result<()> {
-        let mut whole = String::with_capacity(lines.len() + 2);
-        if self.ends_inside_a_line()? {
-            whole.push('\n');
-        }
-        whole.push_str(lines);
-        if !lines.ends_with('\n') {
-            whole.push('\n');
-        }
-        self.write(whole.as_bytes())
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if let Err(error) = self.file.write_all(bytes) {
-            // Half of a line helps nobody; the lock guarantees that what is cut is ours.
-            self.file.set_len(self.len)?;
-            return Err(error);
-        }
-        self.len = self.file.metadata()?.len();
-        Ok(())
-    }
-
-    fn ends_inside_a_line(&self) -> io::Result<bool> {
-        let Some(last) = self.len.checked_sub(1) else {
-            return Ok(false);
-        };
-        let mut byte = [0];
-        self.file.read_exact_at(&mut byte, last)?;
-        Ok(byte != *b"\n")
-    }
-
-    /// Everything in the file.
-    pub(super) fn read(&self) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let mut file = &self.file;
-        io::Seek::rewind(&mut file)
-            .and_then(|()| file.read_to_end(&mut bytes))
-            .map_err(Error::file("read", &self.path))?;
-        Ok(bytes)
-    }
-
-    /// Replaces the file; appenders that waited go on in the new one.
-    pub(super) fn replace(self, bytes: &[u8]) -> Result<()> {
-        write_atomic(&self.path, bytes, None)
-    }
-}
-
-impl Drop for Appender {
-    fn drop(&mut self) {
-        // Closing would do, but for a process that is just being forked and still has the file.
-        let _ = self.file.unlock();
-    }
-}
-
-/// Removes a file; `false` where there was none. Of a link, the link itself is removed.
+/// Removes a file of a home; `false` where there was none. Of a link, the link itself is removed, and
+/// nothing behind a link that leads out of the home.
 ///
 /// Once this has returned, the file stays gone after a power loss.
 ///
 /// # Errors
 ///
 /// [`Error::File`]; the file is still there.
-pub fn remove(path: &Path) -> Result<bool> {
-    match fs::remove_file(path) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(Error::file("remove", path)(error)),
+pub(super) fn remove(home: &Path, path: &Path) -> Result<bool> {
+    let failed = Error::file("remove", path);
+    let removed = Place::existing(home, path).and_then(|place| place.remove().map(|()| place));
+    match removed {
+        Ok(place) => place.sync_directory().map(|()| true).map_err(failed),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(failed(error)),
     }
-    sync_directory(directory_of(path)).map_err(Error::file("remove", path))?;
-    Ok(true)
 }
 
 /// Whether anything lies at this path, a link that leads nowhere included.
+///
+/// What cannot be looked at counts as there: a journal or a grant that is taken for absent is one that
+/// is forgotten. Whoever goes on to read or remove it meets the error.
 pub(super) fn is_there(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok()
+    !disk::look(path).is_err_and(|error| {
+        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    })
 }
 
-/// Creates a directory and its parents, flushed to the disk.
-pub(super) fn create_directories(directory: &Path) -> io::Result<()> {
-    if directory.is_dir() {
+/// Creates a directory and its parents, flushed to the disk; the umask may take bits of the mode away.
+pub(super) fn create_directories(directory: &Path, mode: u32) -> io::Result<()> {
+    if disk::is_directory(directory) {
         return Ok(());
     }
     let missing: Vec<&Path> = directory
         .ancestors()
-        .take_while(|path| !path.as_os_str().is_empty() && !path.is_dir())
+        .take_while(|path| !path.as_os_str().is_empty() && !disk::is_directory(path))
         .collect();
-    fs::create_dir_all(directory)?;
-    missing.into_iter().try_for_each(|path| sync_directory(directory_of(path)))
+    for path in missing.into_iter().rev() {
+        match disk::make_directory(path, mode) {
+            Err(error)
+                if error.kind() == io::ErrorKind::AlreadyExists && disk::is_directory(path) => {}
+            made => made?,
+        }
+        disk::sync_directory(directory_of(path))?;
+    }
+    Ok(())
 }
 
 /// Refuses what is not a regular file: reading a pipe or device may never end.
-pub(super) fn require_regular(file: &File) -> io::Result<()> {
-    let found = file.metadata()?;
-    if found.is_file() { Ok(()) } else { Err(not_regular(&found)) }
+pub(super) fn require_regular(file: &File, path: &Path) -> io::Result<()> {
+    regular(file, path).map(drop)
 }
 
-fn not_regular(found: &fs::Metadata) -> io::Error {
-    if found.is_dir() {
+/// Facts about a regular file.
+fn regular(file: &File, path: &Path) -> io::Result<Metadata> {
+    let found = disk::facts(file, path)?;
+    if found.is_file() { Ok(found) } else { Err(not_regular(found.is_dir())) }
+}
+
+fn not_regular(is_directory: bool) -> io::Error {
+    if is_directory {
         io::Error::from(io::ErrorKind::IsADirectory)
     } else {
         io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
     }
 }
 
-/// The file that a write to `path` must replace: `path` itself, or where its link leads.
-fn resolve_link(path: &Path) -> io::Result<PathBuf> {
-    if is_link(path) { fs::canonicalize(path) } else { Ok(path.to_owned()) }
-}
-
-fn is_link(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
-}
-
-fn directory_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
+/// Whether a link lies at a path; what cannot be told is an error, since a guess could replace it.
+fn is_link(path: &Path) -> io::Result<bool> {
+    match disk::look(path) {
+        Ok(found) => Ok(found.is_symlink()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
-fn sync_directory(directory: &Path) -> io::Result<()> {
-    match File::open(directory)?.sync_all() {
-        // Some file systems have nothing to flush for a directory and say so.
-        Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => Ok(()),
-        synced => synced,
+/// The directory that a path lies in.
+pub(super) fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
     }
 }
 

@@ -39,14 +39,14 @@ pub(super) fn settle(paths: &Paths, now: Instant, run_lock: Option<&RunLock>) ->
     write_state(paths, &lines, now)?;
     step(Step::State);
     for run_id in lines.run_ids() {
-        if !runs::is_retained(paths, run_id) {
+        if !runs::has_document(paths, run_id)? {
             runs::write_run_log(paths, &run_log(run_id, &lines, now))?;
         }
     }
     step(Step::Log);
     events::append(paths, &missing_notices(paths, &lines, now))?;
     step(Step::Notices);
-    files::remove(&paths.journal())
+    files::remove(&paths.home, &paths.journal())
 }
 
 fn write_state(paths: &Paths, lines: &Lines, now: Instant) -> Result<()> {
@@ -66,6 +66,20 @@ pub(super) fn lay_over(document: &mut EngineState, lines: &Lines, now: Instant) 
     }
     crash::fold(document, &lines.started, &lines.outcomes, now);
     true
+}
+
+/// What a killed pass has left to be recorded: its run and the entry of each plugin, which stand in
+/// no run log yet. None where the journal cannot be read: who writes next says so.
+pub fn unrecorded(paths: &Paths, now: Instant) -> Vec<(JsString, PluginLogEntry)> {
+    if !journal::is_left(paths) {
+        return Vec::new();
+    }
+    let lines = journal::read(paths).unwrap_or_default();
+    let of = |run_id: &JsString| {
+        let entries = run_log(run_id, &lines, now).plugin_entries;
+        entries.into_iter().map(|entry| (run_id.clone(), entry)).collect::<Vec<_>>()
+    };
+    lines.run_ids().into_iter().flat_map(of).collect()
 }
 
 /// The run log of a killed pass, as far as its journal tells.

@@ -1,9 +1,11 @@
 //! `in-flight.jsonl`: what the running pass did so far, so that a killed one is not forgotten.
 //!
-//! Two kinds of line, each flushed to the disk before the pass goes on. `{run_id, plugin,
-//! started_at}` announces the call of a plugin that declares effects. `{run_id, plugin,
-//! plugin_runs, pending_gates}`, the part of the state document that the plugin's outcome will
-//! write, comes when the outcome is known. The file is removed once the state holds all of it.
+//! Two kinds of line. `{run_id, plugin, started_at}` announces the call of a plugin that declares
+//! effects. `{run_id, plugin, plugin_runs, pending_gates}`, the part of the state document that the
+//! plugin's outcome will write, comes when the outcome is known. What is said of a plugin that declares
+//! effects is flushed to the disk before the pass goes on. The outcome of any other survives the death of
+//! the process as well; where the power fails too it may be forgotten, and the plugin runs once more. The
+//! file is removed once the state holds all of it.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -11,24 +13,27 @@ use std::path::PathBuf;
 use crate::clock::Instant;
 use crate::decide::crash::{Outcome, Started};
 use crate::error::{Error, Result};
-use crate::json::{JsString, Map, Value, parse};
+use crate::json::{self, JsString, Map, Value};
 use crate::schema::engine_state::{EngineState, PendingGate, PluginRun};
 use crate::schema::{Issue, PathPart};
 
+use super::files::Appender;
+use super::lock::RunLock;
 use super::{Paths, files, run_id};
 
-/// The journal of one pass. The file appears with the first line.
-#[derive(Clone, Debug)]
+/// The journal of one pass. The file appears with the first line, and stays open from then on.
 pub struct Journal {
+    home: PathBuf,
     path: PathBuf,
     run_id: JsString,
+    file: Option<Appender>,
 }
 
 impl Journal {
     /// The journal of the pass `run_id`, which holds the run lock and has loaded the state for
     /// writing, so that no line of an older pass is left.
     pub fn open(paths: &Paths, run_id: &str) -> Self {
-        Self { path: paths.journal(), run_id: run_id.into() }
+        Self { home: paths.home.clone(), path: paths.journal(), run_id: run_id.into(), file: None }
     }
 
     /// Writes down, and onto the disk, that a plugin which declares effects will now be called.
@@ -36,22 +41,24 @@ impl Journal {
     /// # Errors
     ///
     /// [`Error::File`]: the plugin must not be invoked then.
-    pub fn started(&self, plugin: &JsString, started_at: Instant) -> Result<()> {
+    pub fn started(&mut self, plugin: &JsString, started_at: Instant) -> Result<()> {
         let mut line = self.line(plugin);
         line.insert("started_at", started_at.to_iso());
-        self.append(line)
+        self.append(line, true)
     }
 
-    /// Records what the state will say of a plugin that came to its end.
+    /// Records what the state will say of a plugin that came to its end; `effects`
+    /// says whether it declares any.
     ///
     /// # Errors
     ///
     /// [`Error::File`]: should the pass be killed, the plugin counts as unfinished.
     pub fn outcome(
-        &self,
+        &mut self,
         plugin: &JsString,
         run: &PluginRun,
         gate: Option<&PendingGate>,
+        effects: bool,
     ) -> Result<()> {
         let mut part = EngineState::default();
         part.plugin_runs.insert(plugin.clone(), run.clone());
@@ -61,7 +68,7 @@ impl Journal {
         for key in ["plugin_runs", "pending_gates"] {
             line.insert_some(key, part.get(key).cloned());
         }
-        self.append(line)
+        self.append(line, effects)
     }
 
     /// Removes the journal: the state holds all of it.
@@ -69,8 +76,9 @@ impl Journal {
     /// # Errors
     ///
     /// [`Error::File`]; the next pass removes it then.
-    pub fn close(self) -> Result<()> {
-        files::remove(&self.path).map(drop)
+    pub fn close(mut self) -> Result<()> {
+        self.file = None;
+        files::remove(&self.home, &self.path).map(drop)
     }
 
     fn line(&self, plugin: &JsString) -> Map {
@@ -80,18 +88,32 @@ impl Journal {
         line
     }
 
-    fn append(&self, line: Map) -> Result<()> {
-        files::append_synced(&self.path, &(Value::from(line).to_compact() + "\n"))
+    fn append(&mut self, line: Map, flush: bool) -> Result<()> {
+        let line = Value::from(line).to_compact() + "\n";
+        // What somebody moved away, replaced or changed is opened anew by its name.
+        let kept = self.file.take().filter(|file| file.is_still_at(&self.path));
+        let mut file = match kept {
+            Some(file) => file,
+            None => Appender::open(&self.home, &self.path)?,
+        };
+        file.append_whole(&line, flush)?;
+        self.file = Some(file);
+        Ok(())
     }
+}
+
+/// Whether a pass that was killed has left its journal, which the next advance or answer folds in.
+pub fn is_left(paths: &Paths) -> bool {
+    files::is_there(&paths.journal()) && !RunLock::is_held(paths)
 }
 
 /// What a journal tells, in the order it was written.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Lines {
+pub struct Lines {
     /// The plugins with declared side effects that were invoked.
-    pub(super) started: Vec<Started>,
+    pub started: Vec<Started>,
     /// The plugins that came to their end.
-    pub(super) outcomes: Vec<Outcome>,
+    pub outcomes: Vec<Outcome>,
 }
 
 impl Lines {
@@ -112,14 +134,23 @@ impl Lines {
 }
 
 /// Reads a journal; no lines where there is none.
+pub(super) fn read(paths: &Paths) -> Result<Lines> {
+    let path = paths.journal();
+    let bytes = files::read_bytes(&path)?.unwrap_or_default();
+    parse(&bytes).map_err(|issues| Error::Invalid { path, issues })
+}
+
+/// Reads the bytes of a journal.
 ///
 /// A last line without its end was being written when the machine stopped: what it was to say had
 /// not happened yet, or counts as unfinished. Any other line that cannot be read is refused, since
 /// what it hides may be an effect that must not fire again.
-pub(super) fn read(paths: &Paths) -> Result<Lines> {
-    let path = paths.journal();
+///
+/// # Errors
+///
+/// The faults of the first such line, each at its place in it.
+pub fn parse(bytes: &[u8]) -> Result<Lines, Vec<Issue>> {
     let mut read = Lines::default();
-    let bytes = files::read_bytes(&path)?.unwrap_or_default();
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let lines = bytes.get(..whole).unwrap_or_default().split(|byte| *byte == b'\n');
     for (index, line) in lines.enumerate().filter(|(_, line)| !line.is_empty()) {
@@ -127,7 +158,7 @@ pub(super) fn read(paths: &Paths) -> Result<Lines> {
             for issue in &mut issues {
                 issue.path.insert(0, PathPart::Index(index));
             }
-            Error::Invalid { path: path.clone(), issues }
+            issues
         })?;
     }
     Ok(read)
@@ -139,7 +170,7 @@ fn read_line(line: &[u8], lines: &mut Lines) -> Result<(), Vec<Issue>> {
         vec![Issue { path, expected: expected.to_owned() }]
     };
     let text = std::str::from_utf8(line).map_err(|_| fault(None, "UTF-8 text"))?;
-    let value = parse(text).map_err(|_| fault(None, "a JSON object"))?;
+    let value = json::parse(text).map_err(|_| fault(None, "a JSON object"))?;
     let string = |key| {
         let found = value.get(key).and_then(Value::as_string);
         found.cloned().ok_or_else(|| fault(Some(key), "a string"))

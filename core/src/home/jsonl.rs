@@ -1,5 +1,7 @@
 //! The logs of a day, `YYYY-MM-DD.jsonl` below `logs/runs`: what all its runs did, an event a line.
 
+use std::path::PathBuf;
+
 use crate::clock::Instant;
 use crate::decide::retention;
 use crate::error::Result;
@@ -76,18 +78,26 @@ impl Line {
 /// [`Error::File`](crate::error::Error::File); the file is as it was.
 pub fn append(paths: &Paths, lines: &[Line], now: Instant) -> Result<()> {
     let text: String = lines.iter().map(|line| line.to_text(now) + "\n").collect();
-    let iso = now.to_iso();
-    let day = iso.split('T').next().unwrap_or_default();
-    files::append(&paths.logs_dir.join(DIRECTORY).join(format!("{day}.jsonl")), &text)
+    files::append(&paths.home, &directory(paths).join(format!("{}.jsonl", day_of(now))), &text)
+}
+
+/// Where the daily files lie.
+pub(super) fn directory(paths: &Paths) -> PathBuf {
+    paths.logs_dir.join(DIRECTORY)
+}
+
+/// The UTC day of an instant, as a file is named for it.
+pub(super) fn day_of(now: Instant) -> String {
+    now.to_iso().split('T').next().unwrap_or_default().to_owned()
 }
 
 /// Deletes daily files that were last written more than 30 days ago; the number that is gone.
 ///
 /// What cannot be listed or deleted stays and does not count.
 pub fn prune(paths: &Paths, now: Instant) -> usize {
-    let directory = paths.logs_dir.join(DIRECTORY);
+    let directory = directory(paths);
     let expired = retention::prune(runs::names_with_times(&directory), ".jsonl", now);
-    runs::delete_all(&directory, &expired)
+    runs::delete_all(paths, &directory, &expired)
 }
 
 #[cfg(test)]
@@ -100,6 +110,7 @@ mod tests {
         Line { run_id, level, event, plugin: None, status: None, elapsed_ms: None, detail: None }
     }
 
+    /// Cases: T469.
     #[test]
     fn lines_have_the_documented_keys_in_order_and_go_to_the_file_of_the_day() {
         let (_root, paths) = home();

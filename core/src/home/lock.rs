@@ -4,8 +4,8 @@
 //! file says only tells a reader who holds it. The file is removed by a clean release. Two engines
 //! of one process exclude each other like two processes.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,7 +16,11 @@ use crate::clock::Instant;
 use crate::error::{Error, Result};
 use crate::json::{JsString, Map, Value, parse};
 
-use super::{Paths, files, run_id};
+use super::place::Place;
+use super::{Paths, disk, files, run_id};
+
+/// The bits of a new file: its owner's alone.
+const MODE: u32 = 0o600;
 
 /// How long a writer waits for another one before it gives up.
 const STATE_WAIT: Duration = Duration::from_secs(10);
@@ -47,7 +51,7 @@ impl RunLock {
         let path = paths.run_lock();
         match Self::take(paths, run_id, now, RUN_WAIT)? {
             Some(lock) => Ok(lock),
-            None => Err(Error::RunLocked { holder: holder(&path), path }),
+            None => Err(Error::RunLocked { holder: Holder::read(&path).to_string(), path }),
         }
     }
 
@@ -63,7 +67,7 @@ impl RunLock {
         content.insert("pid", std::process::id());
         content.insert("started_at", now.to_iso());
         let content = Value::from(content).to_compact();
-        let held = hold(&path, wait, &content).map_err(Error::file("lock", &path))?;
+        let held = hold(&paths.home, &path, wait, &content).map_err(Error::file("lock", &path))?;
         Ok(held.map(|held| Self { held }))
     }
 
@@ -71,12 +75,8 @@ impl RunLock {
     pub(super) fn is_held(paths: &Paths) -> bool {
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(files::flags(OFlags::NOFOLLOW | OFlags::NONBLOCK));
-        let Ok(file) = options.open(paths.run_lock()) else {
-            return false;
-        };
-        let held = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
-        let _ = file.unlock();
-        held
+        let path = paths.run_lock();
+        disk::open(&options, &path).is_ok_and(|file| disk::is_locked(&file, &path))
     }
 
     /// Gives the lock back.
@@ -90,8 +90,8 @@ impl RunLock {
     }
 }
 
-/// The lock around a read-modify-write of the state, the grant or the acknowledgements. Released
-/// when dropped.
+/// The lock around a read-modify-write of the state, the grant, the acknowledgements or a configuration.
+/// Released when dropped.
 #[derive(Debug)]
 pub struct StateLock {
     _held: Held,
@@ -110,7 +110,8 @@ impl StateLock {
 
     fn acquire_within(paths: &Paths, now: Instant, wait: Duration) -> Result<Self> {
         let path = state_lock(paths);
-        let held = hold(&path, wait, &now.ms().to_string()).map_err(Error::file("lock", &path))?;
+        let held = hold(&paths.home, &path, wait, &now.ms().to_string());
+        let held = held.map_err(Error::file("lock", &path))?;
         match held {
             Some(held) => Ok(Self { _held: held }),
             None => Err(Error::StateLockTimeout { path, seconds: wait.as_secs() }),
@@ -137,52 +138,54 @@ pub(crate) use tests::{HESITATES, NO_STATE_LOCK};
 #[derive(Debug)]
 struct Held {
     file: File,
+    /// Where the file lies, by the name that others look for.
     path: PathBuf,
+    place: Place,
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
         if is_at(&self.file, &self.path).unwrap_or(false) {
             // While the lock is held nobody else uses this file, so it can go without a race.
-            let _ = fs::remove_file(&self.path);
+            let _ = self.place.remove();
         }
         // Closing would do, but for a process that is just being forked and still has the file.
-        let _ = self.file.unlock();
+        disk::unlock(&self.file, &self.path);
     }
 }
 
 /// Takes the lock at `path` within `wait` and writes who has it.
-fn hold(path: &Path, wait: Duration, content: &str) -> io::Result<Option<Held>> {
-    if let Some(directory) = path.parent() {
-        files::create_directories(directory)?;
-    }
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
+fn hold(home: &Path, path: &Path, wait: Duration, content: &str) -> io::Result<Option<Held>> {
+    let place = Place::of_lock(home, path)?;
     // A link in place of a lock file could make two homes share a lock, or empty a foreign file.
-    options.custom_flags(files::flags(OFlags::NOFOLLOW | OFlags::NONBLOCK));
-    let Some(file) = wait_for(wait, || try_hold(path, &options))? else {
+    let Some(file) = wait_for(wait, || try_hold(&place, OFlags::RDWR | OFlags::NONBLOCK))? else {
         return Ok(None);
     };
-    let mut held = Held { file, path: path.to_owned() };
-    held.file.set_len(0)?;
+    let mut held = Held { file, path: path.to_owned(), place };
+    disk::cut(&held.file, path, 0)?;
     held.file.rewind()?;
-    held.file.write_all(content.as_bytes())?;
+    disk::write_all(&held.file, path, content.as_bytes())?;
     Ok(Some(held))
 }
 
-/// Opens and locks the file at `path`; `None` where another holds it.
+/// Opens and locks the file at a place, where no link may lie; `None` where another holds it.
 ///
 /// A holder removes the file when it lets go. Whoever locked it a moment later then has a lock on a
 /// file that nobody else can find, so the lock counts only while the path still leads to it.
-pub(super) fn try_hold(path: &Path, options: &OpenOptions) -> io::Result<Option<File>> {
-    loop {
-        match lock_open_file(options.open(path)?, path)? {
+pub(super) fn try_hold(place: &Place, flags: OFlags) -> io::Result<Option<File>> {
+    // Not for ever: a directory that was renamed never leads to its file again.
+    for _ in 0..TRIES_AT_ONCE {
+        match lock_open_file(place.create(flags, MODE)?, place.path())? {
             Attempt::Locked(file) => return Ok(Some(file)),
             Attempt::Busy => return Ok(None),
             Attempt::Gone => {}
         }
     }
+    Ok(None)
 }
+
+/// How often a lock file that its holder removes is opened anew before the next pause.
+const TRIES_AT_ONCE: usize = 100;
 
 /// What came of locking a file that was opened a moment ago.
 #[derive(Debug)]
@@ -196,13 +199,12 @@ enum Attempt {
 }
 
 fn lock_open_file(file: File, path: &Path) -> io::Result<Attempt> {
-    files::require_regular(&file)?;
-    match file.try_lock() {
-        Ok(()) if is_at(&file, path)? => Ok(Attempt::Locked(file)),
-        Ok(()) => Ok(Attempt::Gone),
-        Err(TryLockError::WouldBlock) => Ok(Attempt::Busy),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
+    files::require_regular(&file, path)?;
+    Ok(match disk::try_lock(&file, path)? {
+        true if is_at(&file, path)? => Attempt::Locked(file),
+        true => Attempt::Gone,
+        false => Attempt::Busy,
+    })
 }
 
 /// Tries until `attempt` has an answer or `wait` is over. The first try is at once.
@@ -226,8 +228,8 @@ pub(super) fn wait_for<T>(
 }
 
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    let held = file.metadata()?;
-    match fs::symlink_metadata(path) {
+    let held = disk::facts(file, path)?;
+    match disk::look(path) {
         Ok(found) => Ok((found.dev(), found.ino()) == (held.dev(), held.ino())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
@@ -235,29 +237,61 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 }
 
 /// Who holds a run lock, as far as its file tells. The text is outside data: only what has the
-/// shape of a run id, a process id and an instant is repeated.
-fn holder(path: &Path) -> String {
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(files::flags(OFlags::NOFOLLOW | OFlags::NONBLOCK));
-    let mut text = String::new();
-    let read = options.open(path).and_then(|file| {
-        files::require_regular(&file)?;
-        file.take(CONTENT_CAP).read_to_string(&mut text)
-    });
-    let content = read.ok().and_then(|_| parse(&text).ok()).unwrap_or_default();
-    let run = content.get("run_id").and_then(Value::as_string).and_then(JsString::as_str);
-    let pid = content.get("pid").and_then(Value::as_number);
-    let started = content.get("started_at").and_then(Value::as_string).and_then(JsString::as_str);
-    let parts: Vec<String> = [
-        run.filter(|run| run_id::is_valid(run)).map(|run| format!("run {run}")),
-        pid.filter(|pid| pid.fract() == 0.0 && (1.0..=f64::from(i32::MAX)).contains(pid))
-            .map(|pid| format!("process {pid}")),
-        started.and_then(Instant::parse).map(|started| format!("since {}", started.to_iso())),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if parts.is_empty() { "its lock file does not say which".to_owned() } else { parts.join(", ") }
+/// shape of a run id, a process id and an instant is taken from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Holder {
+    /// The advance.
+    pub run_id: Option<JsString>,
+    /// The process.
+    pub pid: Option<u32>,
+    /// Since when.
+    pub started_at: Option<Instant>,
+}
+
+impl Holder {
+    /// Who has the run lock of a home now; `None` where it is free. Creates nothing and writes
+    /// nothing.
+    pub fn now(paths: &Paths) -> Option<Self> {
+        RunLock::is_held(paths).then(|| Self::read(&paths.run_lock()))
+    }
+
+    fn read(path: &Path) -> Self {
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(files::flags(OFlags::NOFOLLOW | OFlags::NONBLOCK));
+        let read = disk::open(&options, path).and_then(|file| {
+            files::require_regular(&file, path)?;
+            disk::read_to_end(file.take(CONTENT_CAP), path)
+        });
+        let text = read.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let content = text.and_then(|text| parse(&text).ok()).unwrap_or_default();
+        let string = |key| content.get(key).and_then(Value::as_string);
+        let run_id = string("run_id").filter(|id| id.as_str().is_some_and(run_id::is_valid));
+        let pid = content.get("pid").and_then(Value::as_number);
+        let pid = pid.filter(|pid| pid.fract() == 0.0 && (1.0..=f64::from(i32::MAX)).contains(pid));
+        // It is a whole number in the range of a process id.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let pid = pid.map(|pid| pid as u32);
+        let started_at = string("started_at").and_then(JsString::as_str).and_then(Instant::parse);
+        Self { run_id: run_id.cloned(), pid, started_at }
+    }
+}
+
+impl std::fmt::Display for Holder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { run_id, pid, started_at } = self;
+        let parts: Vec<String> = [
+            run_id.as_ref().map(|run| format!("run {run}")),
+            pid.map(|pid| format!("process {pid}")),
+            started_at.map(|started| format!("since {}", started.to_iso())),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        match parts.as_slice() {
+            [] => f.write_str("its lock file does not say which"),
+            parts => f.write_str(&parts.join(", ")),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -60,6 +60,7 @@ mod tests {
         assert!(check_run_id(&"x".repeat(129)).is_err());
     }
 
+    /// Cases: T438.
     #[test]
     fn new_ids_carry_the_instant_and_differ() {
         let now = Instant::from_ms(1_787_227_200_007).expect("in range");

@@ -2,15 +2,15 @@
 //!
 //! Everything is created where it is missing and left alone where it is there.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::json::{JsString, Map, Value, parse};
-use crate::schema::manifest::Manifest;
+use crate::json::{Value, parse};
 
-use super::{Paths, files};
+use super::leftovers::{DIRECTORY_MARK, DIRECTORY_START};
+use super::place::{PRIVATE_DIRECTORY, Place};
+use super::{disk, files};
 
 /// The name of the package in `node_modules`.
 const PACKAGE: &str = "warpline";
@@ -28,16 +28,16 @@ pub enum Outcome {
     InTheWay(&'static str),
 }
 
-/// Creates a directory with its parents.
+/// Creates a directory of a home with its parents.
 ///
 /// # Errors
 ///
 /// [`Error::File`] when it cannot be created.
-pub fn directory(path: &Path) -> Result<Outcome> {
-    if path.is_dir() {
+pub fn directory(home: &Path, path: &Path) -> Result<Outcome> {
+    if disk::is_directory(path) {
         return Ok(Outcome::Kept);
     }
-    fs::create_dir_all(path).map_err(Error::file("create", path))?;
+    Place::make_directory(home, path).map_err(Error::file("create", path))?;
     Ok(Outcome::Created)
 }
 
@@ -49,7 +49,7 @@ pub fn directory(path: &Path) -> Result<Outcome> {
 pub fn package_json(home: &Path) -> Result<Outcome> {
     let path = home.join("package.json");
     let Some(text) = files::read_text(&path)? else {
-        files::write_atomic(&path, b"{\n  \"type\": \"module\"\n}\n", None)?;
+        files::replace(home, &path, b"{\n  \"type\": \"module\"\n}\n")?;
         return Ok(Outcome::Created);
     };
     Ok(match parse(&text) {
@@ -71,106 +71,148 @@ pub fn package_link(home: &Path, package: &Path) -> Result<Outcome> {
     let modules = home.join("node_modules");
     let link = modules.join(PACKAGE);
     let refused = |error| Error::file("create", &link)(error);
-    let outcome = match fs::symlink_metadata(&link) {
+    let outcome = match disk::look(&link) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Outcome::Created,
         Err(error) => return Err(refused(error)),
         Ok(found) if !found.is_symlink() => {
             return Ok(Outcome::InTheWay("it is not a link, so it is not replaced"));
         }
-        Ok(_) if link.is_dir() => return Ok(Outcome::Kept),
+        Ok(_) if disk::is_directory(&link) => return Ok(Outcome::Kept),
         Ok(_) => Outcome::Mended,
     };
-    fs::create_dir_all(&modules).map_err(Error::file("create", &modules))?;
+    Place::make_directory(home, &modules).map_err(Error::file("create", &modules))?;
     // Made beside its place and renamed onto it, so that there is never a moment without a link.
-    let workshop = workshop(&modules)?;
-    let fresh = workshop.path().join(PACKAGE);
-    std::os::unix::fs::symlink(package, &fresh).map_err(refused)?;
-    fs::rename(&fresh, &link).map_err(refused)?;
+    let workshop = Workshop::new(&modules)?;
+    let fresh = workshop.join(PACKAGE);
+    disk::link(package, &fresh).map_err(refused)?;
+    disk::rename(&fresh, &link).map_err(refused)?;
+    disk::sync_directory(&modules).map_err(refused)?;
     Ok(outcome)
 }
 
-/// Copies a plugin's files to `target`, all or nothing. Links, `node_modules` and `__pycache__` are not copied.
-///
-/// # Errors
-///
-/// [`Error::File`] when a file cannot be read or written; nothing is at `target` then.
-pub fn copy_plugin(source: &Path, target: &Path) -> Result<Outcome> {
-    if fs::symlink_metadata(target).is_ok() {
-        return Ok(Outcome::Kept);
-    }
-    let root = target.parent().unwrap_or(target);
-    fs::create_dir_all(root).map_err(Error::file("create", root))?;
-    // Beside the plugin root: a half copy inside it would be taken for a plugin.
-    let workshop = workshop(root.parent().unwrap_or(root))?;
-    let copy = workshop.path().join("plugin");
-    let mut open = vec![PathBuf::new()];
-    while let Some(relative) = open.pop() {
-        let (from, to) = (source.join(&relative), copy.join(&relative));
-        fs::create_dir_all(&to).map_err(Error::file("create", &to))?;
-        for entry in fs::read_dir(&from).map_err(Error::file("read", &from))? {
-            let entry = entry.map_err(Error::file("read", &from))?;
-            let kind = entry.file_type().map_err(Error::file("read", &entry.path()))?;
-            if kind.is_dir()
-                && entry.file_name() != "node_modules"
-                && entry.file_name() != "__pycache__"
-            {
-                open.push(relative.join(entry.file_name()));
-            } else if kind.is_file() {
-                let bytes = fs::read(entry.path()).map_err(Error::file("read", &entry.path()))?;
-                files::write_atomic(&to.join(entry.file_name()), &bytes, None)?;
-            }
-        }
-    }
-    match fs::rename(&copy, target) {
-        Ok(()) => Ok(Outcome::Created),
-        Err(_) if target.is_dir() => Ok(Outcome::Kept),
-        Err(error) => Err(Error::file("create", target)(error)),
-    }
+/// Whether anything has this path, a link that leads nowhere included.
+pub fn is_taken(path: &Path) -> bool {
+    files::is_there(path)
 }
 
-fn workshop(parent: &Path) -> Result<tempfile::TempDir> {
-    let builder = tempfile::Builder::new().prefix(".warpline-").tempdir_in(parent);
-    builder.map_err(Error::file("create", parent))
-}
-
-/// Writes a plugin's configuration from the defaults that its manifest declares, secrets aside.
+/// Writes a text file of a home unless it holds this text already.
 ///
 /// # Errors
 ///
 /// [`Error::File`] when it cannot be read or written.
-pub fn default_config(paths: &Paths, plugin: &JsString, manifest: &Manifest) -> Result<Outcome> {
-    let path = paths.config_dir.join(format!("{plugin}.json"));
-    if files::read_text(&path)?.is_some() {
-        return Ok(Outcome::Kept);
-    }
-    let defaults: Map = manifest
-        .inputs
-        .iter()
-        .filter(|(name, _)| !manifest.secrets.contains(name))
-        .filter_map(|(name, input)| Some((name.clone(), input.default.clone()?)))
-        .collect();
-    files::write_atomic(&path, Value::from(defaults).to_pretty().as_bytes(), None)?;
-    Ok(Outcome::Created)
+pub fn current_file(home: &Path, path: &Path, text: &str) -> Result<Outcome> {
+    let outcome = match files::read_text(path)? {
+        Some(present) if present == text => return Ok(Outcome::Kept),
+        Some(_) => Outcome::Mended,
+        None => Outcome::Created,
+    };
+    files::replace(home, path, text.as_bytes())?;
+    Ok(outcome)
 }
 
-/// The inputs that a plugin cannot run without and that neither its configuration nor a default
-/// supplies, in declaration order.
+/// Writes a text file of a home where there is none.
 ///
 /// # Errors
 ///
-/// [`Error::File`] when the configuration cannot be read.
-pub fn missing_inputs(
-    paths: &Paths,
-    plugin: &JsString,
-    manifest: &Manifest,
-) -> Result<Vec<JsString>> {
-    let text = files::read_text(&paths.config_dir.join(format!("{plugin}.json")))?;
-    let written = text.and_then(|text| parse(&text).ok());
-    let written = written.as_ref().and_then(Value::as_object);
-    let missing = manifest.inputs.iter().filter(|(name, input)| {
-        input.required
-            && input.default.is_none()
-            && !written.is_some_and(|written| written.contains(name))
-    });
-    Ok(missing.map(|(name, _)| name.clone()).collect())
+/// [`Error::File`] when it cannot be read or written.
+pub fn missing_file(home: &Path, path: &Path, text: &str) -> Result<Outcome> {
+    if files::read_text(path)?.is_some() {
+        return Ok(Outcome::Kept);
+    }
+    files::replace(home, path, text.as_bytes())?;
+    Ok(Outcome::Created)
+}
+
+/// One file of a plugin to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginFile {
+    /// Its path below the plugin's directory.
+    pub path: PathBuf,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+/// Reads the files of a plugin, sorted by path. Links, `node_modules` and `__pycache__` are left out.
+///
+/// # Errors
+///
+/// [`Error::File`] when one cannot be read.
+pub fn plugin_files(source: &Path) -> Result<Vec<PluginFile>> {
+    let mut found = Vec::new();
+    let mut open = vec![PathBuf::new()];
+    while let Some(relative) = open.pop() {
+        let from = source.join(&relative);
+        for entry in disk::list(&from).map_err(Error::file("read", &from))? {
+            let entry = entry.map_err(Error::file("read", &from))?;
+            let kind = entry.file_type().map_err(Error::file("read", &entry.path()))?;
+            let path = relative.join(entry.file_name());
+            if kind.is_dir()
+                && entry.file_name() != "node_modules"
+                && entry.file_name() != "__pycache__"
+            {
+                open.push(path);
+            } else if kind.is_file() {
+                let bytes = files::read_bytes(&entry.path())?.unwrap_or_default();
+                found.push(PluginFile { path, bytes });
+            }
+        }
+    }
+    found.sort_by(|left, right| left.path.cmp(&right.path));
+    Ok(found)
+}
+
+/// Writes a plugin to `target`, all of it or nothing; [`Outcome::Kept`] where something is there.
+///
+/// # Errors
+///
+/// [`Error::File`] when a file cannot be written; nothing is at `target` then, unless it is the directory around it that
+/// cannot be flushed: the plugin is there then, and may be gone after a power cut.
+pub fn new_plugin(target: &Path, files: &[PluginFile]) -> Result<Outcome> {
+    if is_taken(target) {
+        return Ok(Outcome::Kept);
+    }
+    let root = target.parent().unwrap_or(target);
+    files::create_directories(root, PRIVATE_DIRECTORY).map_err(Error::file("create", root))?;
+    // Beside the plugin root: a half plugin inside it would be taken for one.
+    let workshop = Workshop::new(root.parent().unwrap_or(root))?;
+    let whole = workshop.join("plugin");
+    disk::make_directory(&whole, PRIVATE_DIRECTORY).map_err(Error::file("create", &whole))?;
+    for file in files {
+        files::replace(&whole, &whole.join(&file.path), &file.bytes)?;
+    }
+    match disk::rename(&whole, target) {
+        Ok(()) => {}
+        Err(_) if disk::is_directory(target) => return Ok(Outcome::Kept),
+        Err(error) => return Err(Error::file("create", target)(error)),
+    }
+    disk::sync_directory(root).map_err(Error::file("write", root))?;
+    Ok(Outcome::Created)
+}
+
+/// A directory in which something is made before it is moved to its place. Dropped, it is gone.
+struct Workshop(Option<tempfile::TempPath>);
+
+impl Workshop {
+    fn new(parent: &Path) -> Result<Self> {
+        let made = tempfile::Builder::new()
+            .prefix(DIRECTORY_START)
+            .rand_bytes(DIRECTORY_MARK)
+            .make_in(parent, |path| disk::make_directory(path, PRIVATE_DIRECTORY))
+            .map_err(Error::file("create", parent))?;
+        Ok(Self(Some(made.into_temp_path())))
+    }
+
+    fn join(&self, name: &str) -> PathBuf {
+        self.0.as_deref().unwrap_or(Path::new("")).join(name)
+    }
+}
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        if let Some(path) = self.0.take() {
+            let _ = disk::remove_directory(&path);
+            // What could not be removed now is swept away later.
+            let _ = path.keep();
+        }
+    }
 }

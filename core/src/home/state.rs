@@ -162,7 +162,7 @@ pub(super) fn read(paths: &Paths) -> Result<EngineState> {
 
 /// Writes the document. The caller holds the state lock.
 pub(super) fn write(paths: &Paths, state: &EngineState) -> Result<()> {
-    files::write_atomic(&paths.state_file, state.to_text().as_bytes(), None)
+    files::replace(&paths.home, &paths.state_file, state.to_text().as_bytes())
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ const CUT: &str = "[transcript cut: the run printed more than 10 MiB]\n";
 /// The transcript of one run. The file appears with the first text.
 #[derive(Debug)]
 pub struct Transcript {
+    home: PathBuf,
     path: PathBuf,
     written: u64,
     ends_line: bool,
@@ -35,7 +36,7 @@ impl Transcript {
         let before = files::read_bytes(&path)?.unwrap_or_default();
         let ends_line = before.last().is_none_or(|last| *last == b'\n');
         let cut = before.ends_with(CUT.as_bytes());
-        Ok(Self { path, written: before.len() as u64, ends_line, cut })
+        Ok(Self { home: paths.home.clone(), path, written: before.len() as u64, ends_line, cut })
     }
 
     /// Begins the part of an attempt, counted from 1.
@@ -46,6 +47,11 @@ impl Transcript {
     pub fn begin_attempt(&mut self, attempt: u32) -> Result<()> {
         let start = if self.ends_line { "" } else { "\n" };
         self.push(&format!("{start}=== Attempt {attempt} ===\n"))
+    }
+
+    /// Whether the limit was reached: nothing more is kept of this run.
+    pub fn is_cut(&self) -> bool {
+        self.cut
     }
 
     /// Adds what was printed, secrets already taken out. Past the limit, one line says that the
@@ -64,7 +70,7 @@ impl Transcript {
         }
         let left = usize::try_from(TRANSCRIPT_CAP.saturating_sub(self.written)).unwrap_or(0);
         if text.len() <= left {
-            files::append_text(&self.path, text)?;
+            files::append_text(&self.home, &self.path, text)?;
             self.written += text.len() as u64;
             self.ends_line = text.ends_with('\n');
             return Ok(());
@@ -72,7 +78,7 @@ impl Transcript {
         let kept = text.get(..text.floor_char_boundary(left)).unwrap_or_default();
         let ends_line = if kept.is_empty() { self.ends_line } else { kept.ends_with('\n') };
         let start = if ends_line { "" } else { "\n" };
-        files::append_text(&self.path, &format!("{kept}{start}{CUT}"))?;
+        files::append_text(&self.home, &self.path, &format!("{kept}{start}{CUT}"))?;
         self.cut = true;
         Ok(())
     }
@@ -87,6 +93,7 @@ mod tests {
         std::fs::read_to_string(paths.runs_dir.join("r.log")).expect("transcript")
     }
 
+    /// Cases: T313, T314.
     #[test]
     fn attempts_follow_each_other_each_on_a_line_of_its_own() {
         let (_root, paths) = home();

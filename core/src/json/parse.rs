@@ -1,7 +1,7 @@
 //! Reads JSON text with JavaScript's rules: `JSON.parse` accepts it exactly when this does.
 
 use super::string::push_surrogate;
-use super::{JsString, Map, Value};
+use super::{JsString, Map, Value, scan};
 
 /// Text that is not JSON.
 ///
@@ -15,10 +15,11 @@ pub struct ParseError {
     pub column: usize,
 }
 
-/// A container under construction.
+/// A container under construction: where its own values begin among those that lie ready, and of an
+/// object the name of the property that comes next.
 enum Frame {
-    Array(Vec<Value>),
-    Object(Vec<(JsString, Value)>, JsString),
+    Array(usize),
+    Object(usize, JsString),
 }
 
 /// Parses one JSON value with nothing but white space around it.
@@ -27,18 +28,24 @@ enum Frame {
 ///
 /// The position of the first byte that cannot continue a JSON text.
 pub fn parse(text: &str) -> Result<Value, ParseError> {
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
-    reader.value().ok_or_else(|| reader.error())
+    let mut reader = Reader::of(text);
+    let value = reader.value().filter(|_| reader.end().is_some());
+    value.ok_or_else(|| reader.error())
 }
 
-struct Reader<'a> {
+/// What is left of a text; where something is refused, `at` is the first byte that cannot stand there.
+pub(super) struct Reader<'a> {
     text: &'a str,
-    bytes: &'a [u8],
-    at: usize,
+    pub(super) bytes: &'a [u8],
+    pub(super) at: usize,
 }
 
-impl Reader<'_> {
-    fn error(&self) -> ParseError {
+impl<'a> Reader<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        Self { text, bytes: text.as_bytes(), at: 0 }
+    }
+
+    pub(super) fn error(&self) -> ParseError {
         let at = self.text.floor_char_boundary(self.at);
         let before = self.text.get(..at).unwrap_or_default();
         let line = before.rsplit('\n').next().unwrap_or_default();
@@ -49,19 +56,27 @@ impl Reader<'_> {
     }
 
     /// The next byte behind white space, not consumed.
-    fn peek(&mut self) -> Option<u8> {
+    pub(super) fn peek(&mut self) -> Option<u8> {
         while matches!(self.bytes.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
         }
         self.bytes.get(self.at).copied()
     }
 
+    /// Whether nothing but white space is left.
+    pub(super) fn end(&mut self) -> Option<()> {
+        self.peek().is_none().then_some(())
+    }
+
     fn take(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    fn value(&mut self) -> Option<Value> {
+    /// Reads one value.
+    pub(super) fn value(&mut self) -> Option<Value> {
         let mut stack: Vec<Frame> = Vec::new();
+        let mut items: Vec<Value> = Vec::new();
+        let mut entries: Vec<(JsString, Value)> = Vec::new();
         loop {
             let mut done = match self.peek()? {
                 b'[' => {
@@ -70,7 +85,7 @@ impl Reader<'_> {
                         self.at += 1;
                         Value::from(Vec::<Value>::new())
                     } else {
-                        stack.push(Frame::Array(Vec::new()));
+                        stack.push(Frame::Array(items.len()));
                         continue;
                     }
                 }
@@ -81,7 +96,7 @@ impl Reader<'_> {
                         Value::from(Map::new())
                     } else {
                         let key = self.key()?;
-                        stack.push(Frame::Object(Vec::new(), key));
+                        stack.push(Frame::Object(entries.len(), key));
                         continue;
                     }
                 }
@@ -90,24 +105,24 @@ impl Reader<'_> {
             // Hand the finished value to its container, and close containers it completes.
             loop {
                 let Some(frame) = stack.last_mut() else {
-                    return self.peek().is_none().then_some(done);
+                    return Some(done);
                 };
                 let separator = self.peek()?;
                 match frame {
-                    Frame::Array(items) => {
+                    Frame::Array(start) => {
                         items.push(done);
                         match separator {
                             b',' => self.at += 1,
                             b']' => {
                                 self.at += 1;
-                                done = Value::from(std::mem::take(items));
+                                done = Value::from(items.drain(*start..).collect::<Vec<_>>());
                                 stack.pop();
                                 continue;
                             }
                             _ => return None,
                         }
                     }
-                    Frame::Object(entries, key) => {
+                    Frame::Object(start, key) => {
                         entries.push((std::mem::take(key), done));
                         match separator {
                             b',' => {
@@ -116,7 +131,8 @@ impl Reader<'_> {
                             }
                             b'}' => {
                                 self.at += 1;
-                                done = Value::from(entries.drain(..).collect::<Map>());
+                                let own = entries.drain(*start..).collect();
+                                done = Value::from(Map::from_entries(own));
                                 stack.pop();
                                 continue;
                             }
@@ -129,16 +145,21 @@ impl Reader<'_> {
         }
     }
 
-    fn key(&mut self) -> Option<JsString> {
+    pub(super) fn key(&mut self) -> Option<JsString> {
+        self.name(Self::string)
+    }
+
+    /// Reads a name, whose opening quote `read` starts at, and its colon.
+    pub(super) fn name<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         if self.peek()? != b'"' {
             return None;
         }
-        let key = self.string()?;
+        let name = read(self)?;
         self.take(b':')?;
-        Some(key)
+        Some(name)
     }
 
-    fn scalar(&mut self) -> Option<Value> {
+    pub(super) fn scalar(&mut self) -> Option<Value> {
         match self.peek()? {
             b'"' => self.string().map(Value::String),
             b't' => self.word("true", Value::Bool(true)),
@@ -190,33 +211,42 @@ impl Reader<'_> {
     /// Reads a string whose opening quote is the next byte.
     fn string(&mut self) -> Option<JsString> {
         self.at += 1;
-        let mut out: Vec<u8> = Vec::new();
+        let plain = self.plain()?;
+        if self.bytes.get(self.at) == Some(&b'"') {
+            self.at += 1;
+            return Some(JsString::from_wtf8(plain));
+        }
+        let mut out = plain.to_vec();
         let mut high: Option<u16> = None;
-        let mut run = self.at;
         loop {
-            let byte = *self.bytes.get(self.at)?;
-            match byte {
-                b'"' | b'\\' => {
-                    if self.at > run {
-                        flush(&mut out, &mut high);
-                        out.extend_from_slice(self.bytes.get(run..self.at)?);
-                    }
-                    if byte == b'"' {
-                        flush(&mut out, &mut high);
-                        self.at += 1;
-                        return Some(JsString::from_wtf8(out));
-                    }
+            match *self.bytes.get(self.at)? {
+                b'"' => {
+                    flush(&mut out, &mut high);
+                    self.at += 1;
+                    return Some(JsString::from_wtf8(&out));
+                }
+                b'\\' => {
                     self.at += 1;
                     self.escape(&mut out, &mut high)?;
-                    run = self.at;
                 }
                 0..=0x1f => return None,
-                _ => self.at += 1,
+                _ => {
+                    flush(&mut out, &mut high);
+                    out.extend_from_slice(self.plain()?);
+                }
             }
         }
     }
 
-    fn escape(&mut self, out: &mut Vec<u8>, high: &mut Option<u16>) -> Option<()> {
+    /// What stands here as it is meant: all up to a quote, an escape or a control character.
+    pub(super) fn plain(&mut self) -> Option<&'a [u8]> {
+        let rest = self.bytes.get(self.at..)?;
+        let plain = rest.get(..scan::plain(rest))?;
+        self.at += plain.len();
+        Some(plain)
+    }
+
+    pub(super) fn escape(&mut self, out: &mut Vec<u8>, high: &mut Option<u16>) -> Option<()> {
         let plain = match self.bytes.get(self.at)? {
             b'"' => b'"',
             b'\\' => b'\\',

@@ -2,15 +2,17 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::sync::Arc;
 
 /// A JavaScript string.
 ///
 /// The bytes are WTF-8: UTF-8, plus three-byte sequences for surrogates that have no partner. Two
-/// halves that meet (in [`JsString::push`]) become one scalar value, so equal strings have equal
-/// bytes. Ordering is by UTF-16 code unit, which is what "sorted" means in every file of a home.
+/// halves that meet (in [`JsString::concat`]) become one scalar value, so equal strings have equal
+/// bytes. Ordering is by UTF-16 code unit, which is what "sorted" means in every file of a home. Clones
+/// share the bytes.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct JsString {
-    bytes: Box<[u8]>,
+    bytes: Arc<[u8]>,
 }
 
 impl JsString {
@@ -34,7 +36,7 @@ impl JsString {
     }
 
     /// Takes bytes that the caller knows to be canonical WTF-8.
-    pub(crate) fn from_wtf8(bytes: Vec<u8>) -> Self {
+    pub(crate) fn from_wtf8(bytes: &[u8]) -> Self {
         Self { bytes: bytes.into() }
     }
 
@@ -98,7 +100,7 @@ impl JsString {
         let mut bytes = Vec::with_capacity(self.bytes.len() + other.bytes.len());
         bytes.extend_from_slice(&self.bytes);
         bytes.extend_from_slice(&other.bytes);
-        Self::from_wtf8(bytes)
+        Self { bytes: bytes.into() }
     }
 
     /// Whether the string starts with `prefix`.

@@ -1,6 +1,7 @@
 //! Text exactly as `JSON.stringify` writes it.
 
-use super::{JsString, Map, Value};
+use super::string::leading_surrogate;
+use super::{JsString, Map, Value, scan};
 
 /// One open container of the writer's own stack.
 enum Frame<'a> {
@@ -10,18 +11,18 @@ enum Frame<'a> {
 
 /// Writes a value compactly, or with `indent` spaces a level.
 pub(super) fn write(value: &Value, indent: Option<usize>) -> String {
-    let mut out = String::new();
+    let mut out = Vec::new();
     let mut stack: Vec<Frame<'_>> = Vec::new();
     open(&mut out, value, &mut stack);
     while let Some(frame) = stack.last_mut() {
         let (next, position, close) = match frame {
             Frame::Array(items, at) => {
                 *at += 1;
-                (items.get(*at - 1).map(|item| (None, item)), *at, ']')
+                (items.get(*at - 1).map(|item| (None, item)), *at, b']')
             }
             Frame::Object(map, at) => {
                 *at += 1;
-                (map.at(*at - 1).map(|(key, item)| (Some(key), item)), *at, '}')
+                (map.at(*at - 1).map(|(key, item)| (Some(key), item)), *at, b'}')
             }
         };
         let Some((key, item)) = next else {
@@ -33,40 +34,40 @@ pub(super) fn write(value: &Value, indent: Option<usize>) -> String {
             continue;
         };
         if position > 1 {
-            out.push(',');
+            out.push(b',');
         }
         new_line(&mut out, indent, stack.len());
         if let Some(key) = key {
             push_quoted(&mut out, key);
-            out.push_str(if indent.is_some() { ": " } else { ":" });
+            out.extend_from_slice(if indent.is_some() { b": " } else { b":" });
         }
         open(&mut out, item, &mut stack);
     }
-    out
+    text(out)
 }
 
 /// Writes a scalar whole, or the opening bracket of a container that then goes on the stack.
-fn open<'a>(out: &mut String, value: &'a Value, stack: &mut Vec<Frame<'a>>) {
+fn open<'a>(out: &mut Vec<u8>, value: &'a Value, stack: &mut Vec<Frame<'a>>) {
     match value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
-        Value::Number(number) => out.push_str(&number_text(*number)),
+        Value::Null => out.extend_from_slice(b"null"),
+        Value::Bool(truth) => out.extend_from_slice(if *truth { b"true" } else { b"false" }),
+        Value::Number(number) => out.extend_from_slice(number_text(*number).as_bytes()),
         Value::String(text) => push_quoted(out, text),
         Value::Array(list) => {
-            out.push('[');
+            out.push(b'[');
             stack.push(Frame::Array(list.as_slice(), 0));
         }
         Value::Object(object) => {
-            out.push('{');
+            out.push(b'{');
             stack.push(Frame::Object(object, 0));
         }
     }
 }
 
-fn new_line(out: &mut String, indent: Option<usize>, depth: usize) {
+fn new_line(out: &mut Vec<u8>, indent: Option<usize>, depth: usize) {
     if let Some(width) = indent {
-        out.push('\n');
-        out.extend(std::iter::repeat_n(' ', width * depth));
+        out.push(b'\n');
+        out.resize(out.len() + width * depth, b' ');
     }
 }
 
@@ -82,55 +83,53 @@ pub fn number_text(number: f64) -> String {
 }
 
 /// A string as JSON text, quotes included.
-pub fn quote(text: &JsString) -> String {
-    let mut out = String::with_capacity(text.utf8_len() + 2);
-    push_quoted(&mut out, text);
-    out
+pub fn quote(string: &JsString) -> String {
+    let mut out = Vec::with_capacity(string.utf8_len() + 2);
+    push_quoted(&mut out, string);
+    text(out)
 }
 
-fn push_quoted(out: &mut String, text: &JsString) {
-    out.push('"');
-    match text.as_str() {
-        Some(text) => push_escaped(out, text),
-        None => {
-            for decoded in char::decode_utf16(text.units()) {
-                match decoded {
-                    Ok(scalar) => push_escaped(out, scalar.encode_utf8(&mut [0; 4])),
-                    Err(unpaired) => push_unit(out, unpaired.unpaired_surrogate()),
+/// What was written: surrogates without a partner are escaped, so that nothing but UTF-8 is left.
+fn text(out: Vec<u8>) -> String {
+    String::from_utf8(out).unwrap_or_else(|fault| String::from_utf8_lossy(fault.as_bytes()).into())
+}
+
+fn push_quoted(out: &mut Vec<u8>, text: &JsString) {
+    out.push(b'"');
+    let mut rest = text.as_bytes();
+    while let Some((plain, [first, tail @ ..])) = rest.split_at_checked(scan::plain_text(rest)) {
+        out.extend_from_slice(plain);
+        rest = tail;
+        match *first {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            0x08 => out.extend_from_slice(b"\\b"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            0x0c => out.extend_from_slice(b"\\f"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            lead @ 0xed => match (leading_surrogate(&[lead, byte(tail, 0), byte(tail, 1)]), tail) {
+                (Some(unit), [_, _, tail @ ..]) => {
+                    push_unit(out, unit);
+                    rest = tail;
                 }
-            }
+                _ => out.push(lead),
+            },
+            control => push_unit(out, control.into()),
         }
     }
-    out.push('"');
+    out.extend_from_slice(rest);
+    out.push(b'"');
 }
 
-fn push_escaped(out: &mut String, text: &str) {
-    let mut rest = text;
-    // What needs an escape is ASCII, so each cut lies between characters.
-    while let Some((plain, tail)) = rest
-        .find(|c: char| c < ' ' || c == '"' || c == '\\')
-        .and_then(|at| rest.split_at_checked(at))
-    {
-        out.push_str(plain);
-        let mut chars = tail.chars();
-        match chars.next().unwrap_or_default() {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{8}' => out.push_str("\\b"),
-            '\t' => out.push_str("\\t"),
-            '\n' => out.push_str("\\n"),
-            '\u{c}' => out.push_str("\\f"),
-            '\r' => out.push_str("\\r"),
-            control => push_unit(out, u16::try_from(u32::from(control)).unwrap_or_default()),
-        }
-        rest = chars.as_str();
-    }
-    out.push_str(rest);
+fn byte(bytes: &[u8], at: usize) -> u8 {
+    bytes.get(at).copied().unwrap_or_default()
 }
 
-fn push_unit(out: &mut String, unit: u16) {
-    out.push_str("\\u");
+fn push_unit(out: &mut Vec<u8>, unit: u16) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    out.extend_from_slice(b"\\u");
     for shift in [12, 8, 4, 0] {
-        out.push(char::from_digit(u32::from(unit >> shift & 0xf), 16).unwrap_or('0'));
+        out.push(byte(DIGITS, usize::from(unit >> shift & 0xf)));
     }
 }

@@ -148,6 +148,26 @@ fn every_sample_comes_back_byte_for_byte() {
 }
 
 #[test]
+fn every_document_has_a_schema_and_what_can_be_validated_is_one() {
+    for name in json_schema::DOCUMENTS {
+        assert!(json_schema::for_name(name).is_some(), "{name}");
+    }
+    for name in SCHEMA_NAMES {
+        assert!(json_schema::DOCUMENTS.contains(&name), "{name}");
+    }
+}
+
+#[test]
+fn preferences_are_judged_alike_by_schema_and_parser() {
+    let schema = json_schema::for_name("preferences").expect("a schema");
+    let sample = sample("preferences");
+    for mutant in mutants(&sample).into_iter().chain(double_mutants(&sample, 400)) {
+        let by_parser = Preferences::parse(&mutant).is_ok();
+        assert_eq!(validator::accepts(&schema, &mutant), by_parser, "{mutant:?}");
+    }
+}
+
+#[test]
 fn schema_and_parser_judge_every_change_alike() {
     for name in SCHEMA_NAMES {
         let schema = json_schema::for_name(name).expect(name);
@@ -194,6 +214,61 @@ fn keys_that_nobody_knows_are_dropped_except_at_the_top_of_the_state() {
             } else {
                 assert_eq!(normal.to_compact(), sample.to_compact(), "{name} {path:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn closed_sets_take_the_members_that_files_have_and_no_other_text() {
+    let sets: &[(&str, &[&str], &str)] = &[
+        ("plugin-manifest", &["schedule"], "on_run daily weekly manual"),
+        ("plugin-manifest", &["autonomy_level"], "autonomous supervised manual"),
+        (
+            "plugin-manifest",
+            &["side_effects", "0"],
+            "sends_email creates_issue writes_db external_api modifies_file",
+        ),
+        ("plugin-manifest", &["min_tier"], "normal degraded extended suspended"),
+        ("plugin-manifest", &["inputs", "repo", "type"], "string number boolean array object"),
+        ("plugin-manifest", &["outputs", "brief", "temporality"], "versioned replace"),
+        ("skill-result", &["status"], "success partial failed skipped"),
+        (
+            "skill-error",
+            &["code"],
+            "auth_failure rate_limit data_missing stale_data parse_error timeout dependency_unavailable",
+        ),
+        ("skill-error", &["impact"], "HIGH MEDIUM LOW"),
+        ("output-record", &["format"], "markdown json html text"),
+        ("engine-state", &["plugin_runs", "7", "status"], "success partial failed skipped gated"),
+        ("run-log", &["status"], "complete partial failed interrupted"),
+        ("plugin-log-entry", &["status"], "completed failed skipped gated denied"),
+        (
+            "board-event",
+            &["type"],
+            "task_created task_updated task_completed task_deferred run_started run_completed plugin_result error notice",
+        ),
+        ("acknowledgements", &["id-1", "action_taken"], "acknowledge action defer mark_done"),
+    ];
+    for (name, place, members) in sets {
+        let schema = json_schema::for_name(name).expect(name);
+        let part = |step: &&str| match (step.parse(), *place) {
+            (Ok(index), ["side_effects", _]) => PathPart::Index(index),
+            _ => PathPart::Key((*step).into()),
+        };
+        let place: Path = place.iter().map(part).collect();
+        let accepts = |member: &str| {
+            let document = changed(&sample(name), &place, Some(member.into())).expect("a place");
+            let parsed = validate_by_name(name, &document).expect(name).is_ok();
+            assert_eq!(validator::accepts(&schema, &document), parsed, "{name} {member}");
+            parsed
+        };
+        for member in members.split(' ') {
+            assert!(accepts(member), "{name} {member}");
+            let cased = member.to_uppercase();
+            assert!(cased == *member || !accepts(&cased), "{name} {cased}");
+        }
+        for other in ["", "unknown_error", "sends_teleport", "automatic", "append", "hourly"] {
+            assert!(!accepts(other), "{name} {other}");
         }
     }
 }

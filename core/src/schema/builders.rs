@@ -109,7 +109,7 @@ fn join(directory: &JsString, path: &JsString) -> JsString {
         joined.push(b'/');
         joined.extend_from_slice(segment);
     }
-    JsString::from_wtf8(joined)
+    JsString::from_wtf8(&joined)
 }
 
 #[cfg(test)]
@@ -127,6 +127,7 @@ mod tests {
         built.get("errors").expect("errors").to_compact()
     }
 
+    /// Cases: T455.
     #[test]
     fn retryable_follows_from_the_code_unless_it_is_given() {
         for code in ErrorCode::ALL {
@@ -140,6 +141,7 @@ mod tests {
         assert!(error("data_missing", r#"{"retryable":true}"#).contains("\"retryable\":true"));
     }
 
+    /// Cases: T455.
     #[test]
     fn what_belongs_to_the_error_stays_out_of_the_result() {
         let fields = overrides(r#"{"impact":"LOW","source":"s","retryable":true,"summary":"t"}"#);
@@ -157,5 +159,21 @@ mod tests {
         assert_eq!(shown("../x"), "/home/op/x");
         assert_eq!(shown("/etc"), "/home/op/.warpline/etc");
         assert_eq!(shown("../../../../.."), "/");
+    }
+
+    /// Cases: T451, T452.
+    #[test]
+    fn what_a_builder_leaves_out_is_filled_in_where_the_result_is_read() {
+        let read =
+            |built: &Value| SkillResult::parse(built).expect("valid").to_value().to_compact();
+        assert_eq!(
+            read(&skill_ok(&"x".into(), None)),
+            r#"{"status":"success","phases_completed":[],"phases_failed":[],"errors":[],"data_freshness":{},"summary":"x","artifacts_produced":[],"schema_version":2}"#
+        );
+        let fields = overrides(r#"{"phases_completed":["a"],"artifacts_produced":["a.md"]}"#);
+        assert_eq!(
+            read(&skill_ok(&"".into(), Some(&fields))),
+            r#"{"status":"success","phases_completed":["a"],"phases_failed":[],"errors":[],"data_freshness":{},"summary":"","artifacts_produced":[{"type":"artifact","format":"markdown","path":"a.md"}],"schema_version":2}"#
+        );
     }
 }

@@ -124,7 +124,8 @@ impl ConfigProblem {
     }
 }
 
-fn an(kind: InputType) -> &'static str {
+/// The type with its article.
+pub fn an(kind: InputType) -> &'static str {
     match kind {
         InputType::String => "a string",
         InputType::Number => "a number",
@@ -163,7 +164,7 @@ pub fn resolve(
     manifest: &Manifest,
     file: Option<&str>,
     args: &Map,
-    env: &dyn Fn(&JsString) -> Option<String>,
+    env: &dyn Fn(&JsString) -> Option<JsString>,
 ) -> Result<Resolved, ConfigFault> {
     let file = match file {
         Some(text) => read_file(text).map_err(ConfigFault::Problems)?,
@@ -209,7 +210,8 @@ fn invalid_keys(map: &Map) -> impl Iterator<Item = &JsString> {
     map.keys().filter(|key| key.is_empty() || is_prototype_member(key))
 }
 
-fn has_type(value: &Value, kind: InputType) -> bool {
+/// Whether a value is of a declared type.
+pub(crate) fn has_type(value: &Value, kind: InputType) -> bool {
     match kind {
         InputType::String => matches!(value, Value::String(_)),
         InputType::Number => matches!(value, Value::Number(_)),
@@ -221,13 +223,13 @@ fn has_type(value: &Value, kind: InputType) -> bool {
 
 fn read_secrets(
     manifest: &Manifest,
-    env: &dyn Fn(&JsString) -> Option<String>,
+    env: &dyn Fn(&JsString) -> Option<JsString>,
 ) -> Result<Vec<(JsString, JsString)>, ConfigFault> {
     let mut found = Vec::new();
     let mut missing = Vec::new();
     for name in &manifest.secrets {
         match env(name).filter(|value| !value.is_empty()) {
-            Some(value) => found.push((name.clone(), value.into())),
+            Some(value) => found.push((name.clone(), value)),
             None => missing.push(name.clone()),
         }
     }
@@ -275,7 +277,7 @@ mod tests {
     ) -> Result<Resolved, ConfigFault> {
         resolve(manifest, file, &args(call), &|name| {
             let found = env.iter().find(|(variable, _)| *name == **variable);
-            found.map(|(_, value)| (*value).to_owned())
+            found.map(|(_, value)| (*value).into())
         })
     }
 
@@ -322,6 +324,15 @@ mod tests {
         assert!(message.contains("`toString`, `B`") && message.contains("secrets"), "{message}");
     }
 
+    /// Cases: T398.
+    #[test]
+    fn an_absent_file_and_an_empty_object_configure_nothing() {
+        for file in [None, Some("{}")] {
+            let resolved = run(&manifest(r#""inputs":{}"#), file, "{}", &[]).expect("resolved");
+            assert_eq!(resolved, Resolved { args: Map::new(), secrets: Vec::new() });
+        }
+    }
+
     #[test]
     fn null_is_a_value_of_no_type() {
         let manifest = manifest(r#""inputs":{"a":{"type":"object","required":false}}"#);
@@ -330,6 +341,7 @@ mod tests {
         assert_eq!(fault, ConfigFault::Problems(vec![problem]));
     }
 
+    /// Cases: T403.
     #[test]
     fn faults_of_the_file_stand_alone_and_show_nothing_of_it() {
         let manifest = manifest(r#""inputs":{"a":{"type":"string"}}"#);
@@ -346,6 +358,7 @@ mod tests {
         }
     }
 
+    /// Cases: T399.
     #[test]
     fn a_config_value_alone_is_checked_for_its_keys() {
         let good = parse(r#"{"prototype":1}"#).expect("json");

@@ -4,23 +4,44 @@
 //! They are built from the same closed sets and limits as the parsers. What a parser knows and JSON
 //! Schema cannot say (a body's size in bytes) is left out or said more loosely, never more strictly.
 
+mod manifest;
+mod records;
+
 use crate::json::{Map, Value};
 
 use super::ClosedSet;
 use super::acknowledgement::ActionTaken;
 use super::engine_state::{ENGINE_STATE_MAX_SCHEMA_VERSION, RunStatus, TaskSeverity};
 use super::event::{EventSeverity, EventType};
-use super::manifest::{
-    AutonomyLevel, InputType, MAX_RETRIES, Schedule, SideEffect, Temporality, Tier,
-};
 use super::output::OutputFormat;
 use super::run_log::{AdvanceStatus, EntryStatus};
 use super::skill_result::{ErrorCode, Impact, ResultStatus};
 
+/// The names of the documents that have a schema; [`super::SCHEMA_NAMES`] are those among them that
+/// can be validated by name.
+pub const DOCUMENTS: [&str; 16] = [
+    "plugin-manifest",
+    "skill-result",
+    "skill-error",
+    "output-record",
+    "needs-llm",
+    "engine-state",
+    "run-log",
+    "plugin-log-entry",
+    "board-event",
+    "acknowledgements",
+    "plugin-config",
+    "run-artifact",
+    "preferences",
+    "grant",
+    "last-successful-advance",
+    "daily-log-line",
+];
+
 /// The schema of a published document; `None` where no schema has this name.
 pub fn for_name(name: &str) -> Option<Value> {
     let schema = match name {
-        "plugin-manifest" => manifest(),
+        "plugin-manifest" => manifest::schema(),
         "skill-result" => skill_result(),
         "skill-error" => skill_error(),
         "output-record" => output_record(),
@@ -31,6 +52,11 @@ pub fn for_name(name: &str) -> Option<Value> {
         "board-event" => board_event(),
         "acknowledgements" => acknowledgements(),
         "plugin-config" => record(Map::new()),
+        "run-artifact" => records::run_artifact(),
+        "preferences" => records::preferences(),
+        "grant" => records::grant(),
+        "last-successful-advance" => records::last_advance(),
+        "daily-log-line" => records::daily_log_line(),
         _ => return None,
     };
     let mut whole = Map::new();
@@ -39,44 +65,6 @@ pub fn for_name(name: &str) -> Option<Value> {
         whole.insert(key, value);
     }
     Some(whole.into())
-}
-
-fn manifest() -> Map {
-    let input = object([
-        ("type", required(one_of::<InputType>())),
-        ("required", or(kind("boolean"), true)),
-        ("default", optional(Map::new())),
-        ("description", optional(kind("string"))),
-    ]);
-    let output = object([
-        ("type", required(kind("string"))),
-        ("description", optional(kind("string"))),
-        ("temporality", or(one_of::<Temporality>(), Temporality::Replace)),
-    ]);
-    let action = object([
-        ("description", required(kind("string"))),
-        ("is_default", optional(kind("boolean"))),
-    ]);
-    object([
-        ("name", required(with(kind("string"), "minLength", 1.0))),
-        ("version", required(with(kind("string"), "minLength", 1.0))),
-        ("description", required(kind("string"))),
-        ("inputs", or(record(input), Map::new())),
-        ("outputs", or(record(output), Map::new())),
-        ("capabilities", or(list(kind("string")), no_items())),
-        ("schedule", or(one_of::<Schedule>(), Schedule::OnRun)),
-        ("autonomy_level", required(one_of::<AutonomyLevel>())),
-        ("side_effects", or(list(one_of::<SideEffect>()), no_items())),
-        ("secrets", or(list(kind("string")), no_items())),
-        ("ttl_hours", required(with(kind("number"), "exclusiveMinimum", 0.0))),
-        ("dependencies", or(list(kind("string")), no_items())),
-        ("timeout_ms", or(integer_from(1.0), 60_000.0)),
-        ("max_retries", or(with(integer_from(0.0), "maximum", MAX_RETRIES), 1.0)),
-        ("retry_delay_ms", or(with(integer_from(0.0), "maximum", 60_000.0), 2000.0)),
-        ("actions", optional(record(action))),
-        ("max_parallelism", or(integer_from(1.0), 1.0)),
-        ("min_tier", or(one_of::<Tier>(), Tier::Normal)),
-    ])
 }
 
 fn skill_result() -> Map {
@@ -255,6 +243,11 @@ fn optional(schema: Map) -> Property {
 
 fn or(schema: Map, default: impl Into<Value>) -> Property {
     (with(schema, "default", default), false)
+}
+
+/// Says what a property is for.
+fn about(meaning: &str, (schema, must): Property) -> Property {
+    (with(schema, "description", meaning), must)
 }
 
 fn nullable_string() -> Property {

@@ -1,4 +1,4 @@
-//! The manifest of a plugin: what `manifest.ts` exports. The fields are listed in docs/reference.md.
+//! The manifest of a plugin: what `manifest.ts` exports. `docs/manifest.md` lists its keys.
 
 use crate::json::{JsString, Map, Record, Value};
 
@@ -8,15 +8,15 @@ use super::{Issue, closed_set, is_prototype_member};
 closed_set! {
     /// An effect that a plugin declares and a human approves.
     SideEffect {
-        /// Sends mail.
+        /// Mail is sent.
         SendsEmail = "sends_email",
-        /// Files an issue.
+        /// An issue is filed.
         CreatesIssue = "creates_issue",
-        /// Writes to a database.
+        /// A database is written.
         WritesDb = "writes_db",
-        /// Calls any external system, reading included.
+        /// Any other system is called, reading included.
         ExternalApi = "external_api",
-        /// Changes a file.
+        /// A file is changed, other than the plugin's own memory in the home.
         ModifiesFile = "modifies_file",
     }
 }
@@ -24,11 +24,11 @@ closed_set! {
 closed_set! {
     /// Who may let the plugin proceed once it is due.
     AutonomyLevel {
-        /// Nobody needs to.
+        /// Its result counts at once.
         Autonomous = "autonomous",
-        /// A human accepts each result.
+        /// Each result waits until a person accepts it. It does not run under a profile.
         Supervised = "supervised",
-        /// A human starts each run.
+        /// It never runs in an advance; a person types `warpline run`.
         Manual = "manual",
     }
 }
@@ -36,13 +36,13 @@ closed_set! {
 closed_set! {
     /// When an advance considers the plugin at all.
     Schedule {
-        /// In every scheduled advance.
+        /// Every advance but one with the profile `manual`.
         OnRun = "on_run",
-        /// In daily and wider advances.
+        /// The same advances; the word says that once a day is meant, and `ttl_hours` sees to it.
         Daily = "daily",
-        /// In weekly advances.
+        /// Advances with the profile `weekly`, and those without one.
         Weekly = "weekly",
-        /// Only when asked for.
+        /// Advances with the profile `manual` alone.
         Manual = "manual",
     }
 }
@@ -62,13 +62,13 @@ closed_set! {
 closed_set! {
     /// How attentive the operator is; later members are less attentive.
     Tier {
-        /// Interacted within two days.
+        /// Idle for less than 2 days.
         Normal = "normal",
-        /// Idle for two days.
+        /// Idle for 2 days or more.
         Degraded = "degraded",
-        /// Idle for seven days.
+        /// Idle for 7 days or more.
         Extended = "extended",
-        /// Idle for fourteen days.
+        /// Idle for 14 days or more.
         Suspended = "suspended",
     }
 }
@@ -80,11 +80,11 @@ closed_set! {
         String = "string",
         /// A number.
         Number = "number",
-        /// A truth value.
+        /// True or false.
         Boolean = "boolean",
         /// A list.
         Array = "array",
-        /// A record; neither null nor a list.
+        /// An object; neither null nor a list.
         Object = "object",
     }
 }
@@ -195,6 +195,16 @@ impl Manifest {
     /// # Errors
     ///
     /// Every fault, with its path.
+    ///
+    /// ```
+    /// use warpline_core::json::parse;
+    /// use warpline_core::schema::manifest::Manifest;
+    ///
+    /// let written = parse(r#"{"name": "uptime-line", "version": "1.0.0", "ttl_hours": 0}"#).expect("JSON");
+    /// let faults = Manifest::parse(&written).expect_err("neither complete nor right");
+    /// let paths: Vec<_> = faults.iter().map(|fault| fault.path_text()).collect();
+    /// assert_eq!(paths, ["description", "autonomy_level", "ttl_hours"]);
+    /// ```
     pub fn parse(value: &Value) -> Result<Self, Vec<Issue>> {
         shape::document(value, read)
     }
@@ -327,4 +337,74 @@ fn read_action(place: Place<'_>, faults: &mut Faults) -> Option<Value> {
     map.insert("description", description?);
     map.insert_some("is_default", is_default?);
     Some(map.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::parse;
+
+    const SMALLEST: &str = r#"{"name":"p","version":"1.0.0","description":"d",
+        "autonomy_level":"autonomous","ttl_hours":6}"#;
+
+    /// What becomes of the smallest manifest with one more or another member.
+    fn with(key: &str, value: impl Into<Value>) -> Result<Manifest, Vec<Issue>> {
+        let mut manifest = parse(SMALLEST).expect("json").as_object().expect("object").clone();
+        manifest.insert(key, value);
+        Manifest::parse(&manifest.into())
+    }
+
+    fn paths(refused: Result<Manifest, Vec<Issue>>) -> Vec<String> {
+        refused.expect_err("refused").iter().map(Issue::path_text).collect()
+    }
+
+    /// Cases: T001.
+    #[test]
+    fn what_a_manifest_says_comes_back_as_it_was_said() {
+        let given = r#"{"name":"seo","version":"1.2.0","description":"d",
+            "inputs":{"site":{"type":"string","required":true,"description":"which one"}},
+            "outputs":{"report":{"type":"brief","temporality":"replace"}},"capabilities":["gsc"],
+            "schedule":"weekly","autonomy_level":"autonomous","side_effects":["modifies_file"],
+            "ttl_hours":168,"dependencies":["gsc-auth"],"timeout_ms":30000,"max_parallelism":1}"#;
+        let given = parse(given).expect("json");
+        let read = Manifest::parse(&given).expect("valid").to_value();
+        for (key, value) in given.as_object().expect("object").iter() {
+            assert_eq!(read.as_object().expect("object").get_js(key), Some(value), "{key}");
+        }
+    }
+
+    /// Cases: T002.
+    #[test]
+    fn a_manifest_without_a_name_is_refused() {
+        let mut manifest = parse(SMALLEST).expect("json").as_object().expect("object").clone();
+        manifest.remove(&"name".into());
+        assert_eq!(paths(Manifest::parse(&manifest.into())), ["name"]);
+    }
+
+    /// Cases: T004, T005, T008, T009.
+    #[test]
+    fn autonomy_and_effects_are_closed_sets() {
+        for level in ["autonomous", "supervised", "manual"] {
+            let read = with("autonomy_level", level).expect(level);
+            assert_eq!(read.autonomy_level.as_str(), level);
+        }
+        for effect in ["sends_email", "creates_issue", "writes_db", "external_api", "modifies_file"]
+        {
+            let read = with("side_effects", vec![Value::from(effect)]).expect(effect);
+            assert_eq!(
+                read.side_effects.iter().map(|one| one.as_str()).collect::<Vec<_>>(),
+                [effect]
+            );
+        }
+        assert_eq!(paths(with("autonomy_level", "automatic")), ["autonomy_level"]);
+        let unknown = vec![Value::from("sends_teleport")];
+        assert_eq!(paths(with("side_effects", unknown)), ["side_effects[0]"]);
+    }
+
+    /// Cases: T006.
+    #[test]
+    fn a_list_of_no_dependencies_is_one() {
+        let read = with("dependencies", Vec::<Value>::new()).expect("valid");
+        assert_eq!(read.to_value().get("dependencies"), Some(&Vec::<Value>::new().into()));
+    }
 }

@@ -16,12 +16,14 @@ pub mod grant;
 pub mod issue;
 pub mod json_schema;
 pub mod manifest;
+pub mod manifest_source;
 pub mod output;
 pub mod preferences;
 pub mod prototype;
 pub mod redact;
 pub mod run_artifact;
 pub mod run_log;
+pub mod settings;
 mod shape;
 pub mod skill_result;
 mod validate;
@@ -44,12 +46,13 @@ pub(crate) trait ClosedSet: Copy + 'static {
 
 /// A closed set of names: each member has one spelling, in files and in every language.
 ///
-/// Generates the enum, `ALL`, `as_str`, `from_name` and `Display`.
+/// Generates the enum, `ALL`, `as_str`, `meaning`, `from_name` and `Display`. The comment of a member is
+/// its meaning, also for readers of the documentation.
 macro_rules! closed_set {
-    ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+ }) => {
+    ($(#[$meta:meta])* $name:ident { $($(#[doc = $meaning:literal])+ $variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$variant_meta])* $variant,)+ }
+        pub enum $name { $($(#[doc = $meaning])+ $variant,)+ }
 
         impl $name {
             /// Every member, in the documented order.
@@ -58,6 +61,11 @@ macro_rules! closed_set {
             /// The name in files.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
+            }
+
+            /// What the member stands for, one sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($meaning),+).trim_ascii(),)+ }
             }
 
             /// The member with this name.

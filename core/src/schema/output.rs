@@ -132,14 +132,17 @@ mod tests {
         OutputRecord::parse(&map.into())
     }
 
+    /// Cases: T025, T453.
     #[test]
     fn the_cap_of_a_body_counts_utf8_bytes() {
         assert!(body(&("日".repeat(5461) + "a")).is_ok(), "16384 bytes in 5462 code units");
         assert!(body(&"😀".repeat(4096)).is_ok());
+        assert_eq!(("日".repeat(5461) + "a").len(), OUTPUT_BODY_CAP_BYTES);
         let issues = body(&("😀".repeat(4096) + "a")).expect_err("one byte too many");
         assert_eq!(issues[0].to_string(), "`body`: expected at most 16384 bytes of UTF-8");
     }
 
+    /// Cases: T023, T024.
     #[test]
     fn a_record_has_a_body_or_a_path_and_says_so() {
         for text in [r#"{"type":"t"}"#, r#"{"type":"t","body":"","path":""}"#] {
@@ -154,5 +157,13 @@ mod tests {
         let issues = OutputRecord::parse(&parse(text).expect("json")).expect_err("three faults");
         let paths: Vec<_> = issues.iter().map(Issue::path_text).collect();
         assert_eq!(paths, ["type", "format", "run_id"]);
+    }
+
+    /// Cases: T021.
+    #[test]
+    fn an_output_is_markdown_unless_it_says_otherwise() {
+        let text = r#"{"type":"t","path":"x"}"#;
+        let read = OutputRecord::parse(&parse(text).expect("json")).expect("valid").to_value();
+        assert_eq!(read.get("format"), Some(&"markdown".into()));
     }
 }

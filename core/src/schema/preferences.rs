@@ -1,5 +1,7 @@
 //! `preferences.json`: the operator's choices. Anything unknown or ill-formed is refused.
 
+use std::fmt;
+
 use crate::json::{JsString, Map, Value};
 
 use super::Issue;
@@ -56,12 +58,23 @@ impl Preferences {
 impl QuietHours {
     /// The window as the file has it: `{start, end}`, each `HH:MM`.
     pub fn to_value(self) -> Value {
-        let clock = |minute: u32| format!("{:02}:{:02}", minute / 60, minute % 60);
         let mut map = Map::new();
         map.insert("start", clock(self.start));
         map.insert("end", clock(self.end));
         map.into()
     }
+}
+
+impl fmt::Display for QuietHours {
+    /// As a reader says it: `22:00 to 07:00`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} to {}", clock(self.start), clock(self.end))
+    }
+}
+
+/// A minute of the day as `HH:MM`.
+fn clock(minute: u32) -> String {
+    format!("{:02}:{:02}", minute / 60, minute % 60)
 }
 
 fn read(place: Place<'_>, faults: &mut Faults) -> Option<Preferences> {
@@ -124,6 +137,31 @@ mod tests {
         assert_eq!(window(r#"{"quiet_hours":{"end":"00:00"}}"#), Some((1320, 0)));
         assert_eq!(window(r#"{"quiet_hours":null,"retention":{"days":30}}"#), None);
         assert_eq!(read(r#"{"max_sends_per_day":5}"#).map(|p| p.max_sends_per_day), Ok(5.0));
+    }
+
+    /// Cases: T393, T394, T395.
+    #[test]
+    fn a_retention_of_newer_homes_is_accepted_and_changes_nothing() {
+        for retention in
+            ["{}", r#"{"days":-1}"#, r#"{"max_bytes":0}"#, r#"{"keep_per_plugin":5}"#, "null"]
+        {
+            let text = format!(r#"{{"retention":{retention}}}"#);
+            assert_eq!(read(&text), Ok(Preferences::default()), "{text}");
+        }
+        let text = r#"{"max_sends_per_day":5,"review_gate":false,"quiet_hours":null}"#;
+        let expected =
+            Preferences { max_sends_per_day: 5.0, review_gate: false, quiet_hours: None };
+        assert_eq!(read(text), Ok(expected));
+    }
+
+    /// Cases: T397.
+    #[test]
+    fn preferences_are_read_back_as_they_were_shown() {
+        let night = Some(QuietHours { start: 1290, end: 5 });
+        for quiet_hours in [None, night] {
+            let shown = Preferences { max_sends_per_day: 7.0, review_gate: true, quiet_hours };
+            assert_eq!(read(&shown.to_value().to_compact()), Ok(shown));
+        }
     }
 
     #[test]

@@ -5,7 +5,11 @@
     reason = "positions come from the search itself, never from the text"
 )]
 
+mod stream;
+
 use crate::json::{JsString, Value};
+
+pub use stream::Redactor;
 
 /// What a reader sees where a secret was.
 const MARK: &str = "[redacted]";
@@ -40,6 +44,22 @@ pub fn redact(value: &Value, secrets: &[JsString]) -> Value {
 /// A text without its secrets; see [`redact`].
 pub fn redact_text(text: &JsString, secrets: &[JsString]) -> JsString {
     replace(text, &needles(secrets)).unwrap_or_else(|| text.clone())
+}
+
+/// The end of a text that a host has cut for its length.
+const CUT: &str = "… (cut)";
+
+/// What was thrown without its secrets; see [`redact`]. Where a host has cut the text, what stands
+/// before the cut and may be the beginning of a secret is left out.
+pub fn redact_thrown(text: &JsString, secrets: &[JsString]) -> JsString {
+    let bytes = text.as_bytes();
+    let cut = bytes.windows(CUT.len()).rposition(|part| part == CUT.as_bytes());
+    let Some((kept, rest)) = cut.and_then(|at| bytes.split_at_checked(at)) else {
+        return redact_text(text, secrets);
+    };
+    // What is left is searched as one text: the sign of the cut may complete a secret as well.
+    let kept = stream::certain(&JsString::from_wtf8(kept), secrets);
+    redact_text(&kept.concat(&JsString::from_wtf8(rest)), secrets)
 }
 
 /// A secret prepared for searching.
@@ -82,11 +102,19 @@ impl Needle {
         if self.units.get(matched) == Some(&unit) { matched + 1 } else { matched }
     }
 
-    /// Splits untouched pieces of the text at each occurrence; the occurrences become cuts.
-    fn cut(&self, text: &[u16], pieces: &mut Vec<(usize, usize)>, cuts: &mut Vec<(usize, usize)>) {
+    /// Splits untouched pieces of the text at each occurrence; the occurrences become cuts. Says how
+    /// much of the needle is matched at the end of the last piece.
+    fn cut(
+        &self,
+        text: &[u16],
+        pieces: &mut Vec<(usize, usize)>,
+        cuts: &mut Vec<(usize, usize)>,
+    ) -> usize {
         let mut left = Vec::with_capacity(pieces.len());
+        let mut matched = 0;
         for (start, end) in pieces.drain(..) {
-            let (mut kept, mut matched) = (start, 0);
+            let mut kept = start;
+            matched = 0;
             for (at, unit) in text.iter().enumerate().take(end).skip(start) {
                 matched = self.step(matched, *unit);
                 if matched == self.units.len() {
@@ -100,30 +128,39 @@ impl Needle {
         }
         left.retain(|(start, end)| start < end);
         *pieces = left;
+        matched
     }
+}
+
+/// Where the secrets stand in a text, in order.
+fn occurrences(text: &[u16], needles: &[Needle]) -> Vec<(usize, usize)> {
+    let (mut pieces, mut cuts) = (vec![(0, text.len())], Vec::new());
+    for needle in needles {
+        needle.cut(text, &mut pieces, &mut cuts);
+    }
+    cuts.sort_unstable();
+    cuts
+}
+
+/// The part `from..to` of a text, marks in the place of what is cut. A cut that began before is
+/// shown by its mark; one that ended before is not shown.
+fn marked(text: &[u16], cuts: &[(usize, usize)], from: usize, to: usize) -> JsString {
+    let mut out = Vec::with_capacity(to - from);
+    let mut kept = from;
+    for (start, end) in cuts.iter().filter(|(_, end)| *end > from) {
+        out.extend_from_slice(&text[kept..*start.max(&kept)]);
+        out.extend(MARK.encode_utf16());
+        kept = *end;
+    }
+    out.extend_from_slice(&text[kept..to]);
+    JsString::from_utf16(&out)
 }
 
 /// The text with every secret replaced; `None` where there is none.
 fn replace(text: &JsString, needles: &[Needle]) -> Option<JsString> {
     let units = text.to_utf16();
-    let mut pieces = vec![(0, units.len())];
-    let mut cuts = Vec::new();
-    for needle in needles {
-        needle.cut(&units, &mut pieces, &mut cuts);
-    }
-    if cuts.is_empty() {
-        return None;
-    }
-    cuts.sort_unstable();
-    let mut out = Vec::with_capacity(units.len());
-    let mut kept = 0;
-    for (start, end) in cuts {
-        out.extend_from_slice(&units[kept..start]);
-        out.extend(MARK.encode_utf16());
-        kept = end;
-    }
-    out.extend_from_slice(&units[kept..]);
-    Some(JsString::from_utf16(&out))
+    let cuts = occurrences(&units, needles);
+    if cuts.is_empty() { None } else { Some(marked(&units, &cuts, 0, units.len())) }
 }
 
 #[cfg(test)]
@@ -184,6 +221,17 @@ mod tests {
         expected.push(0xde00);
         assert_eq!(redact_text(&halves, &["x".into()]).to_utf16(), expected);
         assert_eq!(text("😀", &["😀"]), MARK);
+    }
+
+    #[test]
+    fn a_cut_shows_no_beginning_of_a_secret() {
+        let thrown = |text: &str| redact_thrown(&text.into(), &["hunter2".into()]).to_text();
+        assert_eq!(thrown("no hunter2, hunt… (cut)"), "no [redacted], … (cut)");
+        assert_eq!(thrown("no hunt… (cut) (handler.py:3)"), "no … (cut) (handler.py:3)");
+        assert_eq!(thrown("… (cut) hunter2 hunt… (cut)"), "… (cut) [redacted] … (cut)");
+        assert_eq!(thrown("no hunt"), "no hunt");
+        let odd = redact_thrown(&"daaaaaaa… (cut)".into(), &["aaa…".into()]).to_text();
+        assert_eq!(odd, "da[redacted] (cut)", "nor a secret that the cut itself completes");
     }
 
     #[test]

@@ -191,6 +191,7 @@ mod tests {
         format!(r#"{{"run_id":"r","started_at":"s","summary":"x"{rest}}}"#)
     }
 
+    /// Cases: T483.
     #[test]
     fn a_log_has_a_start_and_a_status_of_the_closed_set() {
         for status in ["complete", "partial", "failed", "interrupted"] {
@@ -203,6 +204,7 @@ mod tests {
         assert_eq!(issues[0].to_string(), "`started_at`: expected a string");
     }
 
+    /// Cases: T484.
     #[test]
     fn the_keys_of_older_builds_are_dropped() {
         let text =
@@ -224,6 +226,7 @@ mod tests {
         assert_eq!(keys, expected.map(JsString::from));
     }
 
+    /// Cases: T103, T104.
     #[test]
     fn entries_keep_what_tells_how_to_undo_them() {
         assert!(read(&log(r#","status":"complete""#)).expect("valid").plugin_entries.is_empty());

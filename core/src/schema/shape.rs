@@ -10,20 +10,35 @@ pub(super) type Place<'a> = Option<&'a Value>;
 /// The faults found so far and the path of the place that is being read.
 #[derive(Default)]
 pub(super) struct Faults {
-    path: Vec<PathPart>,
+    path: Vec<Step>,
     issues: Vec<Issue>,
+}
+
+/// One step of the path: those that the code names cost nothing.
+enum Step {
+    Named(&'static str),
+    Found(PathPart),
 }
 
 impl Faults {
     /// Notes that another shape was expected here. Always `None`, for use as a reader's answer.
     pub(super) fn add<T>(&mut self, expected: impl Into<String>) -> Option<T> {
-        self.issues.push(Issue { path: self.path.clone(), expected: expected.into() });
+        let part = |step: &Step| match step {
+            Step::Named(name) => PathPart::Key((*name).into()),
+            Step::Found(part) => part.clone(),
+        };
+        let path = self.path.iter().map(part).collect();
+        self.issues.push(Issue { path, expected: expected.into() });
         None
     }
 
     /// Reads what lies one step further down.
     pub(super) fn at<T>(&mut self, part: PathPart, read: impl FnOnce(&mut Self) -> T) -> T {
-        self.path.push(part);
+        self.within(Step::Found(part), read)
+    }
+
+    fn within<T>(&mut self, step: Step, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(step);
         let result = read(self);
         self.path.pop();
         result
@@ -65,17 +80,17 @@ impl<'a, 'f> Fields<'a, 'f> {
     /// A property that must be there.
     pub(super) fn required<T>(
         &mut self,
-        key: &str,
+        key: &'static str,
         read: impl FnOnce(Place<'_>, &mut Faults) -> Option<T>,
     ) -> Option<T> {
         let place = self.map.get(key);
-        self.faults.at(PathPart::Key(key.into()), |faults| read(place, faults))
+        self.faults.within(Step::Named(key), |faults| read(place, faults))
     }
 
     /// A property that may be left out. `null` is not left out.
     pub(super) fn optional<T>(
         &mut self,
-        key: &str,
+        key: &'static str,
         read: impl FnOnce(Place<'_>, &mut Faults) -> Option<T>,
     ) -> Option<Option<T>> {
         match self.map.get(key) {
@@ -87,7 +102,7 @@ impl<'a, 'f> Fields<'a, 'f> {
     /// A property with a value for when it is left out.
     pub(super) fn or<T>(
         &mut self,
-        key: &str,
+        key: &'static str,
         default: T,
         read: impl FnOnce(Place<'_>, &mut Faults) -> Option<T>,
     ) -> Option<T> {
@@ -97,7 +112,7 @@ impl<'a, 'f> Fields<'a, 'f> {
     /// A property that may be a value, `null` or left out; the last two are the same.
     pub(super) fn nullable<T>(
         &mut self,
-        key: &str,
+        key: &'static str,
         read: impl FnOnce(Place<'_>, &mut Faults) -> Option<T>,
     ) -> Option<Option<T>> {
         match self.map.get(key) {

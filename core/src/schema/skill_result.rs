@@ -245,6 +245,8 @@ fn stays_inside(path: &JsString) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::parse;
+    use crate::schema::issue::issues_text;
 
     #[test]
     fn a_context_path_never_leaves_the_home() {
@@ -257,5 +259,107 @@ mod tests {
         ] {
             assert!(!stays_inside(&outside.into()), "{outside:?}");
         }
+    }
+
+    /// What becomes of the smallest result with the members of `more`, a `null` of which removes.
+    fn with(more: &str) -> Result<SkillResult, Vec<Issue>> {
+        let small = r#"{"status":"success","phases_completed":["a"],"phases_failed":[],
+            "data_freshness":{},"summary":"s"}"#;
+        let mut result = parse(small).expect("json").as_object().expect("object").clone();
+        for (key, value) in parse(more).expect("json").as_object().expect("object").iter() {
+            result.insert(key.clone(), value.clone());
+            if value.is_null() {
+                result.remove(key);
+            }
+        }
+        SkillResult::parse(&result.into())
+    }
+
+    fn refused(more: &str) -> String {
+        issues_text(&with(more).expect_err(more))
+    }
+
+    /// Cases: T010, T014, T017.
+    #[test]
+    fn what_is_known_of_a_result_is_kept_and_nothing_else() {
+        let sources = r#"{"gsc":"2026-08-20T12:00:00Z","market_scan":"2026-08-19T12:00:00Z"}"#;
+        let text = format!(
+            r#"{{"status":"success","phases_completed":["a"],"phases_failed":["b"],"errors":[],
+            "data_freshness":{sources},"summary":"s","artifacts_produced":["a/b.md"],
+            "duration_ms":12}}"#
+        );
+        let read = SkillResult::parse(&parse(&text).expect("json")).expect("complete");
+        assert_eq!((read.phases_completed.len(), read.phases_failed.len()), (1, 1));
+        let written = read.to_value();
+        assert_eq!(written.get("data_freshness"), Some(&parse(sources).expect("json")));
+        assert_eq!(written.get("duration_ms"), None);
+    }
+
+    /// Cases: T012, T013.
+    #[test]
+    fn a_summary_is_required_and_errors_and_outputs_are_not() {
+        assert_eq!(refused(r#"{"summary":null}"#), "`summary`: expected a string");
+        let read = with("{}").expect("valid").to_value();
+        for key in ["errors", "artifacts_produced"] {
+            assert_eq!(read.get(key), Some(&Vec::<Value>::new().into()), "{key}");
+        }
+    }
+
+    /// Cases: T015, T027, T028, T029.
+    #[test]
+    fn outputs_of_either_form_become_records_in_their_order() {
+        let outputs = |given: &str| {
+            let read = with(&format!(r#"{{"artifacts_produced":{given}}}"#)).expect(given);
+            read.to_value().get("artifacts_produced").expect("outputs").to_compact()
+        };
+        let bare = r#"{"type":"artifact","format":"markdown","path":"a/b.md"}"#;
+        assert_eq!(outputs(r#"["a/b.md"]"#), format!("[{bare}]"));
+        let brief = r##"{"type":"brief","format":"markdown","body":"# hi"}"##;
+        assert_eq!(outputs(&format!(r#"["a/b.md",{brief}]"#)), format!("[{bare},{brief}]"));
+        assert_eq!(outputs("[]"), "[]");
+        let both = r#"{"artifacts_produced":["a.md",{"type":"t","body":"","path":"x"}]}"#;
+        let issues = with(both).expect_err("either a body or a path");
+        assert_eq!(issues[0].path_text(), "artifacts_produced[1]");
+    }
+
+    /// Cases: T018, T019.
+    #[test]
+    fn the_codes_of_errors_are_a_closed_set() {
+        let error = |code: &str| {
+            with(&format!(r#"{{"errors":[{{"code":"{code}","message":"m","impact":"HIGH"}}]}}"#))
+        };
+        for code in [
+            "auth_failure",
+            "rate_limit",
+            "data_missing",
+            "stale_data",
+            "parse_error",
+            "timeout",
+            "dependency_unavailable",
+        ] {
+            assert_eq!(error(code).expect(code).errors[0].code.as_str(), code);
+        }
+        let issues = error("unknown_error").expect_err("not in the set");
+        assert_eq!(issues[0].path_text(), "errors[0].code");
+    }
+
+    /// Cases: T105.
+    #[test]
+    fn how_to_undo_a_result_may_be_told_and_stays_untold() {
+        let told = r#"{"reversible":true,"undo_instruction":"git revert"}"#;
+        let told = with(told).expect("valid").to_value();
+        assert_eq!(told.get("reversible"), Some(&true.into()));
+        assert_eq!(told.get("undo_instruction"), Some(&"git revert".into()));
+        let untold = with("{}").expect("valid").to_value();
+        assert_eq!((untold.get("reversible"), untold.get("undo_instruction")), (None, None));
+    }
+
+    /// Cases: T425.
+    #[test]
+    fn a_context_below_the_home_is_accepted() {
+        let fields = r#"{"status":"skipped","needs_llm":{"task":"t","context_path":"PATH"}}"#;
+        let read = with(&fields.replace("PATH", "state/entries.json")).expect("inside");
+        assert_eq!(read.needs_llm.expect("kept").context_path, "state/entries.json");
+        assert!(refused(&fields.replace("PATH", "/state/x")).contains("context_path"));
     }
 }

@@ -7,12 +7,13 @@ use super::engine_state::EngineState;
 use super::event::BoardEvent;
 use super::manifest::Manifest;
 use super::output::OutputRecord;
+use super::run_artifact::RunArtifact;
 use super::run_log::{PluginLogEntry, RunLog};
 use super::skill_result::{NeedsLlm, SkillError, SkillResult};
 use super::{Issue, config};
 
 /// The names of the published schemas.
-pub const SCHEMA_NAMES: [&str; 11] = [
+pub const SCHEMA_NAMES: [&str; 12] = [
     "plugin-manifest",
     "skill-result",
     "skill-error",
@@ -24,6 +25,7 @@ pub const SCHEMA_NAMES: [&str; 11] = [
     "board-event",
     "acknowledgements",
     "plugin-config",
+    "run-artifact",
 ];
 
 /// Validates `value` against the published schema `name`: the normalised value, defaults filled in
@@ -41,6 +43,7 @@ pub fn validate_by_name(name: &str, value: &Value) -> Option<Result<Value, Vec<I
         "board-event" => BoardEvent::parse(value).map(|document| document.to_value()),
         "acknowledgements" => Acknowledgements::parse(value).map(|document| document.to_value()),
         "plugin-config" => config::check_file_value(value),
+        "run-artifact" => RunArtifact::parse(value).map(|document| document.to_value()),
         _ => return None,
     })
 }

@@ -1,9 +1,11 @@
 //! Parses a source under limits: no size, no nesting and no fault of the parser ends the process.
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use oxc_allocator::Allocator;
 use oxc_ast::ast::Program;
+use oxc_diagnostics::OxcDiagnostic;
 use oxc_parser::{Parser, Token, config::TokensParserConfig};
 use oxc_span::SourceType;
 
@@ -26,12 +28,21 @@ const STACK_INLINE: usize = if cfg!(debug_assertions) { 1024 * 1024 } else { 384
 /// Stack that a parse takes before the first level.
 const STACK_BASE: usize = 256 * 1024;
 
-/// Parses an ES module and hands the syntax tree and the tokens to `work`.
+/// Parses an ES module in TypeScript and hands the syntax tree and the tokens to `work`.
 ///
 /// # Errors
 ///
 /// [`FaultCode::Invalid`] where the source cannot be parsed.
-pub(super) fn parsed<T: Send>(
+pub(crate) fn parsed<T: Send>(
+    source: &str,
+    work: impl FnOnce(&Program<'_>, &[Token]) -> T + Send,
+) -> Result<T, SyntaxFault> {
+    parsed_as(SourceType::ts(), source, work)
+}
+
+/// [`parsed`] for a module in another language.
+pub(super) fn parsed_as<T: Send>(
+    language: SourceType,
     source: &str,
     work: impl FnOnce(&Program<'_>, &[Token]) -> T + Send,
 ) -> Result<T, SyntaxFault> {
@@ -46,7 +57,7 @@ pub(super) fn parsed<T: Send>(
         return invalid(format!("the source nests deeper than {MAX_DEPTH} levels"), at);
     }
     let guarded = || {
-        catch_unwind(AssertUnwindSafe(|| parse(source, work))).unwrap_or_else(|_| {
+        catch_unwind(AssertUnwindSafe(|| parse(language, source, work))).unwrap_or_else(|_| {
             Err(SyntaxFault::new(
                 FaultCode::Invalid,
                 "the parser failed on the source",
@@ -70,30 +81,38 @@ pub(super) fn parsed<T: Send>(
 }
 
 fn parse<T>(
+    language: SourceType,
     source: &str,
     work: impl FnOnce(&Program<'_>, &[Token]) -> T,
 ) -> Result<T, SyntaxFault> {
     let allocator = Allocator::default();
-    let parser = Parser::new(&allocator, source, SourceType::ts().with_module(true));
+    let parser = Parser::new(&allocator, source, language.with_module(true));
     let result = parser.with_config(TokensParserConfig).parse();
     if !result.panicked && !result.diagnostics.has_errors() {
         return Ok(work(&result.program, &result.tokens));
     }
     // Of several errors the first in the text is the cause most often.
-    let errors = result.diagnostics.errors().map(|error| {
-        let span = error.labels.first().map_or(0..0, |label| {
-            let start = label.offset() as usize;
-            start..start + label.len() as usize
-        });
-        (span, error.message.as_ref())
-    });
+    let errors = result.diagnostics.errors().map(labelled);
     let (span, message) =
         errors.min_by_key(|(span, _)| span.start).unwrap_or((0..0, "the source is not TypeScript"));
     Err(SyntaxFault::new(FaultCode::Invalid, sentence(message), source, span))
 }
 
+/// Where a fault stands, and what it is.
+fn labelled(error: &OxcDiagnostic) -> (Range<usize>, &str) {
+    (places(error).next().unwrap_or(0..0), error.message.as_ref())
+}
+
+/// The places that a fault speaks of.
+pub(super) fn places(error: &OxcDiagnostic) -> impl Iterator<Item = Range<usize>> + '_ {
+    error.labels.iter().map(|label| {
+        let start = label.offset() as usize;
+        start..start + label.len() as usize
+    })
+}
+
 /// A message of the parser in the form that all messages have: lower case, no full stop.
-fn sentence(message: &str) -> String {
+pub(super) fn sentence(message: &str) -> String {
     let message = message.trim().trim_end_matches('.');
     let mut rest = message.chars();
     match rest.next() {

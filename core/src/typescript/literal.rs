@@ -49,6 +49,16 @@ pub enum LiteralManifest {
 /// `PluginManifestSchema.parse(...)`, with annotations, `as` and `satisfies` anywhere outside the
 /// literal; imports of types, and of `PluginManifestSchema` under any name; and declarations of
 /// types. `None` for every other text: whether it is a manifest only running it can tell.
+///
+/// ```
+/// use warpline_core::typescript::{LiteralManifest, literal_manifest};
+///
+/// let Some(LiteralManifest::Bare(manifest)) = literal_manifest("export const manifest = { ttl_hours: 6 }") else {
+///     panic!("it is one literal");
+/// };
+/// assert_eq!(manifest.to_compact(), r#"{"ttl_hours":6}"#);
+/// assert_eq!(literal_manifest("export const manifest = { ttl_hours: hours() }"), None);
+/// ```
 pub fn literal_manifest(source: &str) -> Option<LiteralManifest> {
     guard::parsed(source, |program, _| module(program)).ok().flatten()
 }
@@ -160,7 +170,7 @@ fn parse_argument<'p, 'a>(
 }
 
 /// The expression inside parentheses, `as` and `satisfies`.
-fn bare<'p, 'a>(mut it: &'p Expression<'a>) -> &'p Expression<'a> {
+pub(crate) fn bare<'p, 'a>(mut it: &'p Expression<'a>) -> &'p Expression<'a> {
     loop {
         it = match it {
             Expression::ParenthesizedExpression(outer) => &outer.expression,

@@ -7,16 +7,18 @@
 
 mod classes;
 mod depth;
+mod early;
 mod eraser;
 mod fault;
 mod guard;
 mod literal;
 mod render;
-#[cfg(test)]
-mod tests;
 
+pub use early::{Examined, examine};
 pub use fault::{FaultCode, SyntaxFault};
+pub(crate) use guard::parsed;
 pub use guard::{MAX_DEPTH, MAX_SOURCE_BYTES};
+pub(crate) use literal::bare;
 pub use literal::{LiteralManifest, literal_manifest};
 
 use std::borrow::Cow;
@@ -38,6 +40,15 @@ pub fn source_text(bytes: &[u8]) -> Cow<'_, str> {
 /// [`FaultCode::Unsupported`] for syntax that would need code generated (enums, namespaces with
 /// values, parameter properties, `import =`, `export =`, `<T>value`); [`FaultCode::Invalid`] for text
 /// that is not TypeScript, is larger than [`MAX_SOURCE_BYTES`] or nests deeper than [`MAX_DEPTH`].
+///
+/// ```
+/// use warpline_core::typescript::{FaultCode, erase};
+///
+/// assert_eq!(erase("const a: number = 1").as_deref(), Ok("const a         = 1"));
+///
+/// let fault = erase("let a\nenum Colour { Red }").expect_err("an enum has to be compiled");
+/// assert_eq!((fault.code, fault.line, fault.column), (FaultCode::Unsupported, 2, 1));
+/// ```
 pub fn erase(source: &str) -> Result<String, SyntaxFault> {
     let edits = guard::parsed(source, |program, tokens| eraser::edits(source, program, tokens))?
         .map_err(|problem| {

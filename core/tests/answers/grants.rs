@@ -64,6 +64,7 @@ async fn an_advance_leaves_the_grant_file_as_it_is_to_the_byte_and_the_clock() {
     assert_eq!(facts(), before);
 }
 
+/// Cases: T055, T056.
 #[test]
 fn an_odd_file_grants_nothing_breaks_nothing_and_is_not_merged_onto() {
     let clocks =

@@ -1,4 +1,5 @@
-//! Who can say yes and who hands out capabilities, told from the tokens of every source file.
+//! Who can say yes, who hands out capabilities and who touches the files of a home, told from the
+//! tokens of every source file.
 //!
 //! Comments and texts do not count, and neither does what only a test build has. A file that is not
 //! on one of these lists yet is a decision to be taken, not a list to be extended in passing.
@@ -173,6 +174,34 @@ fn capabilities_are_minted_in_one_place() {
     let mint = sources.get("core/src/decide/capability.rs").expect("the mint");
     let grant_words = ["approval", "grant", "answers", "home"];
     assert!(!mint.iter().any(|word| grant_words.contains(&word.as_str())), "it reads no grant");
+}
+
+#[test]
+fn the_files_of_a_home_are_touched_in_one_place() {
+    let home: BTreeMap<String, Words> = sources()
+        .into_iter()
+        .filter(|(file, _)| file.starts_with("core/src/home/") && !file.ends_with("/disk.rs"))
+        .collect();
+    assert!(home.len() > 20, "the sources are found");
+    let functions = ["canonicalize", "metadata", "symlink_metadata", "read_dir", "read", "write"];
+    let more = ["read_to_string", "create_dir", "create_dir_all", "remove_file", "remove_dir_all"];
+    let others = ["rename", "copy", "hard_link", "symlink", "set_permissions", "exists"];
+    for name in functions.into_iter().chain(more).chain(others) {
+        assert_eq!(following(&home, &["fs", ":", ":", name]), BTreeMap::new(), "{name}");
+    }
+    let methods = ["open", "metadata", "set_len", "sync_all", "sync_data", "set_permissions"];
+    let reading = ["read_to_end", "read_exact", "read_at", "read_exact_at", "write_all", "exists"];
+    let paths = ["try_lock_shared", "unlock", "persist", "canonicalize", "read_dir"];
+    for name in methods.into_iter().chain(reading).chain(paths) {
+        assert_eq!(following(&home, &[".", name]), BTreeMap::new(), "{name}");
+    }
+    // Of that name is what a mutex in memory has, too.
+    let in_memory = following(&home, &["COUNTS", ".", "try_lock"]);
+    assert_eq!(following(&home, &[".", "try_lock"]), in_memory);
+    for name in ["File", "NamedTempFile", "TempDir"] {
+        assert_eq!(following(&home, &[name, ":", ":"]), BTreeMap::new(), "{name}");
+    }
+    assert_eq!(naming(&home, &["tempfile_in", "tempdir_in"]), BTreeSet::new());
 }
 
 #[test]

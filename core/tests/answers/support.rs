@@ -36,7 +36,7 @@ impl Host for FunctionHost {
     fn start(&self, id: CallId, _: u64, request: Request) {
         let engine = self.engine.get().and_then(Weak::upgrade).expect("the engine lives");
         let answer = match request {
-            Request::LoadManifests { plugins } => {
+            Request::LoadManifests { plugins, .. } => {
                 let rows = plugins.iter().map(|plugin| {
                     let mut row = Map::new();
                     row.insert("plugin", &plugin.name);
@@ -121,7 +121,8 @@ impl Home {
         let host = Arc::new(FunctionHost { engine: OnceLock::new(), handler });
         let engine = Engine::with_clock(host.clone(), clock);
         assert!(host.engine.set(Arc::downgrade(&engine)).is_ok());
-        let vars = [("WARPLINE_HOME".to_owned(), self.paths.home.display().to_string())].into();
+        let vars =
+            [("WARPLINE_HOME".to_owned(), self.paths.home.display().to_string().into())].into();
         let environment = Environment { vars, cwd: self.paths.home.clone() };
         engine.advance(&environment, &options, 1, &CancellationToken::new()).await
     }

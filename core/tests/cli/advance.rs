@@ -7,7 +7,7 @@ use warpline_core::error::{Error, Result};
 use warpline_core::json::JsString;
 use warpline_core::schema::run_log::{AdvanceStatus, EntryStatus, PluginLogEntry};
 
-use crate::support::{Home, NOW, Ran, STALE, gate};
+use crate::support::{Home, NOW, Ran, STALE, assert_told, gate};
 
 fn entry(plugin: &str, status: EntryStatus, summary: &str) -> PluginLogEntry {
     PluginLogEntry {
@@ -23,7 +23,7 @@ fn entry(plugin: &str, status: EntryStatus, summary: &str) -> PluginLogEntry {
     }
 }
 
-fn pass(
+pub fn pass(
     status: AdvanceStatus,
     plugins: &[(&str, PluginState, EntryStatus, &str)],
 ) -> AdvanceResult {
@@ -54,19 +54,19 @@ fn advance(line: &str, answer: Result<AdvanceResult>) -> Ran {
     home.run(line)
 }
 
-const DONE: (&str, PluginState, EntryStatus, &str) =
+pub const DONE: (&str, PluginState, EntryStatus, &str) =
     ("alpha", PluginState::Completed, EntryStatus::Completed, "all well");
-const GATED: (&str, PluginState, EntryStatus, &str) =
+pub const GATED: (&str, PluginState, EntryStatus, &str) =
     ("note", PluginState::Gated, EntryStatus::Gated, "wrote\none note");
-const PENDING: (&str, PluginState, EntryStatus, &str) =
+pub const PENDING: (&str, PluginState, EntryStatus, &str) =
     ("digest", PluginState::Pending, EntryStatus::Skipped, "");
-const UNAPPROVED: (&str, PluginState, EntryStatus, &str) = (
+pub const UNAPPROVED: (&str, PluginState, EntryStatus, &str) = (
     "mail",
     PluginState::Skipped,
     EntryStatus::Skipped,
     "skipped: unapproved — side effects [sends_email] are not granted",
 );
-const FAILED: (&str, PluginState, EntryStatus, &str) =
+pub const FAILED: (&str, PluginState, EntryStatus, &str) =
     ("zulu", PluginState::Failed, EntryStatus::Failed, "boom");
 
 #[test]
@@ -95,7 +95,7 @@ fn no_yes_is_offered_to_a_result_that_has_expired_meanwhile() {
         Some(Ok(pass(AdvanceStatus::Partial, &[GATED])));
     let told = home.run("advance").out;
     let expected = "  note — declared side effects: none
-    cannot be accepted any more: it expired at 2026-08-20T10:00:00.000Z
+    cannot be accepted any more: it expired at 2026-08-20 15:30 +05:30
   no:  warpline deny note
 ";
     assert!(told.ends_with(expected), "{told}");
@@ -213,6 +213,19 @@ fn options_reach_the_engine() {
 }
 
 #[test]
+fn isolated_plugins_stay_apart_also_where_a_manifest_is_read_for_the_report() {
+    let result = pass(AdvanceStatus::Complete, &[GATED]);
+    for (line, apart) in [("advance", false), ("advance --isolate", true)] {
+        let home = Home::new();
+        *home.fleet.advance.lock().expect("no poison") = Some(Ok(result.clone()));
+        home.run(line);
+        let asked = home.fleet.asked();
+        assert_eq!(asked.iter().any(|each| each.contains("isolation: Process")), apart);
+        assert_eq!(asked.contains(&"load apart".to_owned()), apart, "{asked:?}");
+    }
+}
+
+#[test]
 fn a_dry_run_says_that_nothing_was_written() {
     let mut result = pass(AdvanceStatus::Complete, &[DONE]);
     result.run_log_path = None;
@@ -221,4 +234,33 @@ fn a_dry_run_says_that_nothing_was_written() {
     assert!(ran.out.ends_with("\nNothing was written.\n"), "{}", ran.out);
     let quiet = advance("advance", Ok(result));
     assert!(quiet.out.ends_with("\nNo run log was written.\n"), "{}", quiet.out);
+    assert!(!quiet.out.contains("Quiet hours"), "{}", quiet.out);
+}
+
+#[test]
+fn quiet_hours_are_named_with_their_file_by_advance_and_plan() {
+    // The clock stands at 17:30 local time.
+    let said = "uiet hours from 17:00 to 18:05 by preferences.json";
+    let file = r#"{"quiet_hours":{"start":"17:00","end":"18:05"}}"#;
+    let advance = |command: &str, file: &str| {
+        let mut result = pass(AdvanceStatus::Complete, &[DONE]);
+        result.run_log_path = None;
+        let home = Home::new().plugin("p", "").file("preferences.json", file);
+        *home.fleet.advance.lock().expect("no poison") = Some(Ok(result));
+        (home.run(command), home)
+    };
+    let (ran, home) = advance("advance", file);
+    assert_told(&ran.out, &[&format!("Q{said}; `--force` runs all the same.\n")]);
+    assert_eq!(ran.err, "", "a timer's mail stays away");
+    for command in ["plan", "plan --json", "status"] {
+        assert_told(&home.run(command).out, &[&format!("q{said}: an advance without `--force`")]);
+    }
+    assert_told(&home.run("plan --explain p").err, &[&format!("note: q{said}")]);
+    for command in ["advance --force", "advance --dry-run"] {
+        assert!(!advance(command, file).0.out.contains("uiet hours"), "{command}");
+    }
+    let over = r#"{"quiet_hours":{"start":"16:00","end":"17:30"}}"#;
+    let (ran, home) = advance("advance", over);
+    assert!(!ran.out.contains("uiet hours"), "{ran:?}");
+    assert!(!home.run("plan").out.contains("uiet hours"));
 }

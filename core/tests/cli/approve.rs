@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use warpline_core::answers::{deny, is_approved};
 use warpline_core::cli::Io;
+use warpline_core::cli::input::Input;
 use warpline_core::cli::writer::Writer;
 use warpline_core::home::Paths;
 
@@ -26,20 +27,23 @@ fn expiry(home: &Home) -> String {
     value.get("expires_at").and_then(|text| text.as_string()).expect("expires_at").to_text()
 }
 
+/// Cases: T124, T274.
 #[test]
 fn one_name_is_granted_for_four_hours() {
     let home = fleet();
     let ran = home.run("approve render-issue");
     let expected = "Approved 1 plugin: render-issue
   render-issue: sends_email
-Grant: render-issue — 4h remaining, until 2026-08-20T16:00:00.000Z
+Grant: render-issue — 4h remaining, until 2026-08-20 21:30 +05:30
 ";
     assert_eq!(ran, Ran { code: 0, out: expected.into(), err: String::new() });
     assert_eq!(grant(&home), r#"["render-issue"]"#);
     let trace = r#"{"event":"grant_merged","scopes":["render-issue"],"expires_at":"2026-08-20T16:00:00.000Z"}"#;
     assert_eq!(home.events(), [trace]);
+    assert_told(&home.run("board --all").out, &["engine: approved: 1 plugin, until 2026-08-20"]);
 }
 
+/// Cases: T131, T133.
 #[test]
 fn grants_add_up_sorted_and_replace_starts_over() {
     let home = fleet();
@@ -57,6 +61,7 @@ fn grants_add_up_sorted_and_replace_starts_over() {
     assert_eq!(grant(&home), r#"["quiet"]"#);
 }
 
+/// Cases: T125.
 #[test]
 fn unknown_names_are_refused_before_anything_is_written() {
     let home = fleet().grant(r#"["x"]"#, ONE_HOUR);
@@ -75,6 +80,7 @@ fn unknown_names_are_refused_before_anything_is_written() {
     assert!(!rootless.path("").exists());
 }
 
+/// Cases: T128, T132.
 #[test]
 fn usage_errors_write_nothing() {
     let home = fleet();
@@ -84,14 +90,13 @@ fn usage_errors_write_nothing() {
         assert_refused(&ran, &["--ttl"]);
         assert!(!home.path("").exists(), "{line}");
     }
-    for line in ["approve a --yolo", "approve"] {
-        let ran = home.run(line);
-        assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{line}");
-        assert!(ran.err.contains("Usage: warpline approve"), "{}", ran.err);
+    for (line, told) in [("approve a --yolo", "`--yolo`"), ("approve", "missing")] {
+        assert_refused(&home.run(line), &[told, "Usage: warpline approve"]);
     }
     assert!(!home.path("").exists());
 }
 
+/// Cases: T129.
 #[test]
 fn the_ceiling_and_its_lifting_are_told() {
     let home = fleet().grant(r#"["render-issue"]"#, "2026-08-20T12:30:00.000Z");
@@ -105,6 +110,7 @@ fn the_ceiling_and_its_lifting_are_told() {
     assert_eq!(expiry(&home), "2026-08-22T12:00:00.000Z");
 }
 
+/// Cases: T127, T270.
 #[test]
 fn all_covers_every_plugin_and_says_how_much_that_is() {
     let home = fleet();
@@ -152,6 +158,7 @@ fn a_denial_at_any_moment_of_an_approval_leaves_no_grant_beside_it() {
         let io = Io {
             out: Writer::memory(),
             err: Writer::memory(),
+            input: Input::none(),
             clock: Arc::new(clock),
             package: home.package.clone(),
         };
@@ -189,7 +196,7 @@ fn accepting_a_result_older_than_a_failure_says_that_the_failure_stays_the_last_
     assert_eq!(ran.code, 0);
     assert_told(
         &ran.out,
-        &["  a later run, that of 2026-08-20T11:30:00.000Z, stays the plugin's last run\n"],
+        &["  a later run, that of 2026-08-20 17:00 +05:30, stays the plugin's last run\n"],
     );
     let json = fleet().state(&state).run("approve render-issue --json").json();
     let result = json.get("results").and_then(|all| all.as_array()?.first()).expect("a result");
@@ -197,6 +204,7 @@ fn accepting_a_result_older_than_a_failure_says_that_the_failure_stays_the_last_
     assert_eq!(later.to_compact(), r#""2026-08-20T11:30:00.000Z""#);
 }
 
+/// Cases: T269.
 #[test]
 fn all_narrates_denials_and_survives_an_unreadable_state() {
     let denials = format!(r#""denials":{{{}}}"#, denial("db-writer", &fingerprint("db-writer")));
@@ -215,6 +223,7 @@ fn all_narrates_denials_and_survives_an_unreadable_state() {
     assert_eq!(named.read(".session-approval"), None);
 }
 
+/// Cases: T256, T261, T262, T263.
 #[test]
 fn a_live_denial_refuses_and_a_superseded_one_does_not() {
     let denials = format!(
@@ -227,7 +236,7 @@ fn a_live_denial_refuses_and_a_superseded_one_does_not() {
     assert_refused(
         &home.run("approve digest-sender db-writer"),
         &[
-            "`db-writer` was denied at 2026-08-19T12:00:00.000Z (too chatty)",
+            "`db-writer` was denied at 2026-08-19 17:30 +05:30 (too chatty)",
             "an approval does not lift that, so none was given",
             "hint: `warpline deny --remove db-writer`",
         ],
@@ -251,6 +260,7 @@ fn a_live_denial_refuses_and_a_superseded_one_does_not() {
     assert_eq!(grant(&stale), r#"["db-writer"]"#);
 }
 
+/// Cases: T136, T249, T272.
 #[test]
 fn a_parked_result_is_recorded_without_a_grant() {
     let gates = gate("render-issue", FRESH, "null");
@@ -259,7 +269,7 @@ fn a_parked_result_is_recorded_without_a_grant() {
         run_entry("render-issue", "gated")
     ));
     let ran = home.run("approve render-issue --ttl 2h --long");
-    let expected = "render-issue: recorded the parked result of run run-render-issue, completed at 2026-08-20T11:00:00.000Z; the plugin is not run again
+    let expected = "render-issue: recorded the parked result of run run-render-issue, completed at 2026-08-20 16:30 +05:30; the plugin is not run again
   did it
   declared side effects: sends_email
 ";
@@ -285,6 +295,7 @@ fn a_parked_result_is_recorded_without_a_grant() {
     assert_eq!(home.read("state/engine-state.json"), written);
 }
 
+/// Cases: T273.
 #[test]
 fn no_note_about_ignored_options_without_them() {
     let gates = gate("render-issue", FRESH, "null");
@@ -292,6 +303,7 @@ fn no_note_about_ignored_options_without_them() {
     assert_eq!(home.run("approve render-issue").err, "");
 }
 
+/// Cases: T251.
 #[test]
 fn a_refused_result_does_not_undo_the_ones_before_it() {
     let gates = [gate("render-issue", FRESH, "null"), gate("digest-sender", STALE, "null")];
@@ -334,6 +346,7 @@ fn parked_and_other_plugins_are_not_mixed() {
     assert_eq!(home.read(".session-approval"), None);
 }
 
+/// Cases: T252.
 #[test]
 fn a_dependency_that_ran_since_discards_the_parked_result() {
     let gates = gate("late", FRESH, "null");
@@ -344,7 +357,9 @@ fn a_dependency_that_ran_since_discards_the_parked_result() {
             run_entry("quiet", "success"),
             run_entry("late", "gated")
         ));
-    assert_refused(&home.run("approve late"), &["dependency `quiet`", "discarded", "is due again"]);
+    let refused = home.run("approve late");
+    assert_refused(&refused, &["dependency `quiet`", "discarded", "is due again"]);
+    assert_told(&refused.err, &["no grant covers it now: `warpline approve late` once more"]);
     let state = home.json("state/engine-state.json");
     assert_eq!(state.get("pending_gates").expect("gates").to_compact(), "[]");
     assert!(state.get("plugin_runs").and_then(|runs| runs.get("late")).is_none());
@@ -352,6 +367,37 @@ fn a_dependency_that_ran_since_discards_the_parked_result() {
     assert_eq!(home.read(".session-approval"), None);
 }
 
+/// Cases: T253.
+#[test]
+fn a_result_past_the_ceiling_is_discarded_although_its_plugin_would_still_be_fresh() {
+    let home = Home::new()
+        .plugin("slow", r#""side_effects":["sends_email"],"ttl_hours":48"#)
+        .state(&format!(
+            r#""plugin_runs":{{{}}},"pending_gates":[{}]"#,
+            run_entry("slow", "gated"),
+            gate("slow", STALE, "null")
+        ));
+    assert_refused(&home.run("approve slow"), &["`slow`", "expired"]);
+    let state = home.json("state/engine-state.json");
+    assert_eq!(state.get("pending_gates").expect("gates").to_compact(), "[]");
+    assert_eq!(state.get("plugin_runs").expect("runs").to_compact(), "{}");
+    let told = r#"{"event":"gate_expired","plugin":"slow","run_id":"run-slow","reason":"expired"}"#;
+    assert_eq!(home.events(), [told]);
+    assert_eq!(home.read(".session-approval"), None);
+}
+
+#[test]
+fn a_discarded_result_of_a_plugin_that_is_granted_comes_again_by_itself() {
+    for (plugin, grant) in [("render-issue", r#"["render-issue"]"#), ("quiet", r#"["other"]"#)] {
+        let home = fleet()
+            .grant(grant, "2026-08-20T16:00:00.000Z")
+            .state(&format!(r#""pending_gates":[{}]"#, gate(plugin, STALE, "null")));
+        let refused = home.run(&format!("approve {plugin}"));
+        assert_refused(&refused, &["has expired", "is due again; the next advance runs it"]);
+    }
+}
+
+/// Cases: T255.
 #[test]
 fn a_denied_or_unusable_parked_result_is_refused_and_kept() {
     let state = format!(
@@ -368,6 +414,7 @@ fn a_denied_or_unusable_parked_result_is_refused_and_kept() {
     assert_eq!(home.read(".session-approval"), None);
     let file = home.path("state/engine-state.json");
     assert_eq!(before.get(&file), home.snapshot().get(&file));
+    assert!(home.fleet.asked().is_empty(), "no handler is called");
     let broken = gate("render-issue", "whenever", "null");
     let home = fleet().state(&format!(r#""pending_gates":[{broken}]"#));
     let before = home.read("state/engine-state.json");
@@ -380,6 +427,7 @@ fn a_plugin_without_effects_needs_no_grant_and_is_told_so() {
     assert_told(&fleet().run("approve quiet").out, &["quiet declares no side effects"]);
 }
 
+/// Cases: T135.
 #[test]
 fn revoke_deletes_the_grant_and_says_so() {
     let home = fleet().grant(r#""*""#, ONE_HOUR);
@@ -387,6 +435,8 @@ fn revoke_deletes_the_grant_and_says_so() {
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     assert!(ran.out.starts_with("The grant is revoked"), "{}", ran.out);
     assert_eq!(home.read(".session-approval"), None);
+    let paths = Paths::new(home.path(""));
+    assert!(!is_approved(&paths, &"render-issue".into(), home.now));
     assert_eq!(home.events(), [r#"{"event":"grant_revoked"}"#]);
     let again = home.run("revoke");
     assert_eq!((again.code, again.err.as_str()), (0, ""));
@@ -501,7 +551,7 @@ fn a_yes_to_a_named_run_is_refused_when_another_result_waits() {
     let again = home.run("approve render-issue --run run-render-issue");
     assert_refused(
         &again,
-        &["was already applied at 2026-08-20T12:00:00.000Z", "nothing was granted"],
+        &["was already applied at 2026-08-20 17:30 +05:30", "nothing was granted"],
     );
     assert_eq!(home.read(".session-approval"), None);
 }
@@ -513,4 +563,22 @@ fn text_of_a_plugin_cannot_pose_as_the_commands_own() {
     let home = fleet().state(&format!(r#""pending_gates":[{gates}]"#));
     let ran = home.run("approve render-issue");
     assert_told(&ran.out, &["\n  ok\\u{202e}\\u{a}\\u{1b}[2KGrant: none\n"]);
+}
+
+#[test]
+fn a_plugin_that_is_called_like_an_option_is_answered_by_the_command_that_is_offered() {
+    let parked = format!(r#""pending_gates":[{}]"#, gate("--all", FRESH, "null"));
+    let home = Home::new().plugin("--all", r#""autonomy_level":"supervised""#).state(&parked);
+    let yes = "approve --run run---all -- --all";
+    let told = home.run("plan").out;
+    assert!(told.contains(&format!("yes: warpline {yes}\n")), "{told}");
+    assert!(told.contains("no:  warpline deny -- --all\n"), "{told}");
+    let ran = home.run(yes);
+    assert!(ran.code == 0 && ran.out.contains("recorded the parked result"), "{ran:?}");
+    assert_eq!(home.read(".session-approval"), None, "nothing is granted");
+
+    let parked = format!(r#""pending_gates":[{}]"#, gate("--all", STALE, "null"));
+    let home = Home::new().plugin("--all", r#""side_effects":["sends_email"]"#).state(&parked);
+    let refused = home.run("approve -- --all");
+    assert_refused(&refused, &["has expired", "`warpline approve -- --all` once more gives one"]);
 }

@@ -1,14 +1,24 @@
 //! The command line's grammar: what each verb accepts, and how the rest is refused.
 
-use warpline_core::cli::args::{Approve, Command, Deny, Parsed, Ttl, parse};
+use warpline_core::cli::args::{
+    Approve, Check, Command, Configure, Deny, Log, Parsed, Scaffold, Ttl, parse,
+};
+use warpline_core::cli::help;
+use warpline_core::cli::paint::plain;
+use warpline_core::cli::plan::Manifests;
 use warpline_core::clock::Instant;
+use warpline_core::engine::Isolation;
 use warpline_core::json::{JsString, Value};
 use warpline_core::schema::manifest::RunProfile;
 
 fn read(line: &str) -> Result<Parsed, String> {
     let now = Instant::parse("2026-08-20T12:00:00.000Z").expect("an instant");
     let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-    parse(&words, now).map_err(|refusal| refusal.text())
+    let parsed = parse(&words, now).map_err(|refusal| plain(&refusal.text()))?;
+    Ok(match parsed.command {
+        Command::Help(text) => Parsed { command: Command::Help(plain(&text)), ..parsed },
+        _ => parsed,
+    })
 }
 
 fn command(line: &str) -> Command {
@@ -34,7 +44,10 @@ fn the_overview_names_every_verb() {
     for line in ["", "--help", "-h"] {
         let Command::Help(text) = command(line) else { panic!("`{line}` is no help") };
         let verbs = ["init", "plan", "advance", "run", "approve", "deny", "revoke"];
-        for verb in verbs.into_iter().chain(["board", "tasks", "ack", "defer", "done"]) {
+        let board = ["board", "tasks", "ack", "defer", "done"];
+        let reading = ["status", "log", "show", "handoffs", "forget"];
+        let authoring = ["configure", "scaffold", "check"];
+        for verb in verbs.into_iter().chain(board).chain(reading).chain(authoring) {
             assert!(text.contains(&format!("\n  {verb}")), "{verb} is missing in {text}");
         }
         assert!(text.contains("Usage: warpline"));
@@ -63,12 +76,22 @@ fn every_verb_reports_as_json_where_it_is_asked_to() {
         "deny --list",
         "deny --remove a",
         "revoke",
+        "configure p",
+        "scaffold p",
+        "check",
+        "check p q",
         "board",
         "tasks",
         "ack a",
         "ack --all",
         "defer a 1h",
         "done a",
+        "status",
+        "log",
+        "log r",
+        "show p",
+        "handoffs",
+        "forget a",
     ] {
         let json = match command(&format!("{line} --json")) {
             Command::Init { json }
@@ -80,31 +103,64 @@ fn every_verb_reports_as_json_where_it_is_asked_to() {
                 Deny::Record { json, .. } | Deny::List { json } | Deny::Remove { json, .. },
             )
             | Command::Revoke { json }
+            | Command::Configure(Configure { json, .. })
+            | Command::Scaffold(Scaffold { json, .. })
+            | Command::Check(Check { json, .. })
             | Command::Board { json, .. }
             | Command::Tasks { json }
             | Command::Ack { json, .. }
             | Command::Defer { json, .. }
-            | Command::Done { json, .. } => json,
+            | Command::Done { json, .. }
+            | Command::Status { json }
+            | Command::Log(Log { json, .. })
+            | Command::Show { json, .. }
+            | Command::Handoffs { json }
+            | Command::Forget { json, .. } => json,
             Command::Help(text) => panic!("{line}: {text}"),
+            Command::PluginNames => panic!("{line} has no report"),
         };
         assert!(json, "{line}");
     }
 }
 
 #[test]
+fn what_is_asked_of_the_log_is_taken_as_it_stands() {
+    let log = |line: &str| match command(line) {
+        Command::Log(options) => options,
+        other => panic!("{other:?}"),
+    };
+    let all = Log { run: None, plugin: None, limit: 20, follow: false, json: false };
+    assert_eq!(log("log"), all);
+    assert_eq!(log("log -n 1000").limit, 1000);
+    assert_eq!(log("log 2026"), Log { run: Some("2026".into()), ..all.clone() });
+    let plugin = Some("--x".into());
+    assert_eq!(log("log -f --plugin=--x"), Log { plugin, follow: true, ..all });
+    assert_eq!(
+        command("forget b a b"),
+        Command::Forget { plugins: vec!["b".into(), "a".into()], json: false }
+    );
+}
+
+#[test]
 fn every_verb_has_help_of_its_own() {
-    for verb in ["init", "plan", "advance", "run", "approve", "deny", "revoke"] {
+    let reading = ["status", "log", "show", "handoffs", "forget"];
+    for verb in
+        ["init", "plan", "advance", "run", "approve", "deny", "revoke"].iter().chain(&reading)
+    {
         let Command::Help(text) = command(&format!("{verb} --help")) else { panic!("{verb}") };
         assert!(text.contains(&format!("Usage: warpline {verb}")), "{text}");
     }
 }
 
+/// Cases: T482.
 #[test]
 fn an_unknown_command_is_told_with_the_usage_of_all() {
     let text = refused("bogus");
     assert!(text.starts_with("Unknown command: bogus\n"), "{text}");
-    for verb in ["init", "plan", "advance", "run", "approve", "deny", "revoke"] {
-        assert!(text.contains(&format!("\n  {verb}")), "{verb} is missing in {text}");
+    for (_, verbs) in help::GROUPS {
+        for verb in *verbs {
+            assert!(text.contains(&format!("\n  {verb} ")), "{verb} is missing in {text}");
+        }
     }
     assert!(refused("advanse").contains("hint: did you mean `advance`?"));
     assert!(refused("\u{1b}[2J").starts_with("Unknown command: \\u{1b}[2J\n"));
@@ -124,10 +180,28 @@ fn unknown_options_and_stray_positionals_are_refused_with_the_verbs_usage() {
         ("approve", "error: missing", "Usage: warpline approve"),
         ("approve a --ttl", "error: `--ttl <SPAN>` needs a value", "Usage: warpline approve"),
         ("approve --all --run r", "cannot be combined with", "Usage: warpline approve"),
+        ("run p", "error: missing <ACTION>\nhint: an action is a word", "Usage: warpline run"),
         ("deny", "error: missing", "Usage: warpline deny"),
         ("deny --all", "error: unknown option `--all`", "Usage: warpline deny"),
         ("deny --remove", "error: missing", "Usage: warpline deny"),
         ("deny a --list", "cannot be combined with", "Usage: warpline deny"),
+        ("status extra", "error: unexpected argument `extra`", "Usage: warpline status"),
+        ("log a b", "error: unexpected argument `b`", "Usage: warpline log"),
+        ("log a --follow", "cannot be combined with", "Usage: warpline log"),
+        ("log a -n 3", "cannot be combined with", "Usage: warpline log"),
+        ("log a --plugin p", "cannot be combined with", "Usage: warpline log"),
+        ("log -f -n 3", "cannot be combined with", "Usage: warpline log"),
+        (
+            "log --limit 0",
+            "invalid --limit: expected an integer in [1, 1000]",
+            "Usage: warpline log",
+        ),
+        ("log --limit -1", "invalid --limit", "Usage: warpline log"),
+        ("log --limit 1001", "invalid --limit", "Usage: warpline log"),
+        ("show", "error: missing", "Usage: warpline show"),
+        ("show p --run=", "invalid --run", "Usage: warpline show"),
+        ("handoffs --all", "error: unknown option `--all`", "Usage: warpline handoffs"),
+        ("forget", "error: missing", "Usage: warpline forget"),
         ("deny --list --remove", "cannot be combined with", "Usage: warpline deny"),
         ("deny a --remove --note x", "cannot be combined with", "Usage: warpline deny"),
         ("deny --list --note x", "cannot be combined with", "Usage: warpline deny"),
@@ -152,7 +226,12 @@ fn profiles_are_three_words() {
         ("weekly", RunProfile::Weekly),
         ("manual", RunProfile::Manual),
     ] {
-        let expected = Command::Plan { profile: Some(profile), explain: None, json: false };
+        let expected = Command::Plan {
+            profile: Some(profile),
+            explain: None,
+            manifests: Manifests::Run,
+            json: false,
+        };
         assert_eq!(command(&format!("plan --profile {word}")), expected);
     }
     let text = refused("plan --profile bogus");
@@ -224,11 +303,11 @@ fn deny_has_three_forms() {
 #[test]
 fn inputs_are_split_at_the_first_equals_sign_and_stay_text() {
     let line = "run p refresh --input a=1 --input b=x=y --input c= --input __proto__=z";
-    let Command::Run { plugin, action, input, retries, json } = command(line) else {
+    let Command::Run { plugin, action, input, retries, isolation, json } = command(line) else {
         panic!("no run")
     };
     assert_eq!((plugin.to_text(), action.to_text()), ("p".to_owned(), "refresh".to_owned()));
-    assert_eq!(retries, None);
+    assert_eq!((retries, isolation), (None, Isolation::None));
     assert!(!json);
     let written = Value::from(input).to_compact();
     assert_eq!(written, r#"{"a":"1","b":"x=y","c":"","__proto__":"z"}"#);
@@ -237,6 +316,7 @@ fn inputs_are_split_at_the_first_equals_sign_and_stay_text() {
     }
 }
 
+/// Cases: T414.
 #[test]
 fn retries_are_bounded() {
     for (text, number) in [("0", 0), ("10", 10)] {

@@ -28,6 +28,7 @@ fn denied(names: &[&str]) -> Home {
     fleet().state(&format!(r#""denials":{{{}}}"#, denials.join(",")))
 }
 
+/// Cases: T138.
 #[test]
 fn a_no_is_recorded_with_the_proposal_it_answers() {
     let home = fleet();
@@ -51,6 +52,7 @@ fn a_no_is_recorded_with_the_proposal_it_answers() {
     assert_eq!(home.events(), [trace]);
 }
 
+/// Cases: T139.
 #[test]
 fn a_note_is_kept_word_for_word() {
     let home = fleet();
@@ -64,6 +66,7 @@ fn a_note_is_kept_word_for_word() {
     assert_told(&shown, &["note: -x\\u{a}\\u{202e}\\u{1b}\n"]);
 }
 
+/// Cases: T267.
 #[test]
 fn a_fresh_home_gains_the_state_and_the_events_and_nothing_else() {
     let home = fleet();
@@ -82,6 +85,7 @@ fn a_fresh_home_gains_the_state_and_the_events_and_nothing_else() {
     assert_eq!(before.get(&grant), granted.snapshot().get(&grant));
 }
 
+/// Cases: T140.
 #[test]
 fn every_name_is_checked_before_anything_is_written() {
     let home = denied(&["db-writer"]);
@@ -101,6 +105,7 @@ fn every_name_is_checked_before_anything_is_written() {
     assert!(!rootless.path("").exists());
 }
 
+/// Cases: T147.
 #[test]
 fn there_is_no_denial_of_everything() {
     let home = fleet();
@@ -125,6 +130,7 @@ fn an_unusable_state_is_refused_and_left_alone() {
     }
 }
 
+/// Cases: T265.
 #[test]
 fn the_same_no_again_writes_nothing() {
     let home = fleet();
@@ -132,12 +138,13 @@ fn the_same_no_again_writes_nothing() {
     let (state, events) = (home.read(STATE), home.events());
     let again = home.run("deny db-writer");
     assert_eq!((again.code, again.err.as_str()), (0, ""));
-    assert_told(&again.out, &["db-writer: already denied at 2026-08-20T12:00:00.000Z"]);
+    assert_told(&again.out, &["db-writer: already denied at 2026-08-20 17:30 +05:30"]);
     let noted = home.run("deny db-writer --note x");
     assert_told(&noted.err, &["--note ignored"]);
     assert_eq!((home.read(STATE), home.events()), (state, events));
 }
 
+/// Cases: T266.
 #[test]
 fn a_moved_proposal_takes_a_new_no_in_place_of_the_old_one() {
     let home = fleet().state(&format!(r#""denials":{{{}}}"#, denial("db-writer", "0000")));
@@ -148,6 +155,7 @@ fn a_moved_proposal_takes_a_new_no_in_place_of_the_old_one() {
     assert_eq!(text(&denials[0], "fingerprint"), fingerprint("db-writer"));
 }
 
+/// Cases: T150.
 #[test]
 fn a_parked_result_is_discarded_by_the_no() {
     let gates = gate("render-issue", FRESH, "null").replace("run-render-issue", "run-a");
@@ -184,6 +192,7 @@ fn a_gate_that_cannot_be_accepted_goes_with_a_no() {
     assert_eq!(home.json(STATE).get("pending_gates").expect("gates").to_compact(), "[]");
 }
 
+/// Cases: T142, T143, T144.
 #[test]
 fn the_list_shows_every_denial_and_writes_nothing() {
     let stub = gate("quiet", FRESH, "null")
@@ -196,11 +205,11 @@ fn the_list_shows_every_denial_and_writes_nothing() {
         fleet().state(&format!(r#""denials":{{{live},{old},{gone}}},"pending_gates":[{stub}]"#));
     let before = home.snapshot();
     let expected = "Denials (3):
-  db-writer — denied at 2026-08-19T12:00:00.000Z: too chatty
+  db-writer — denied at 2026-08-19 17:30 +05:30, 24h ago: too chatty
     note: too chatty this week
-  render-issue — denied at 2026-08-19T12:00:00.000Z: too chatty
+  render-issue — denied at 2026-08-19 17:30 +05:30, 24h ago: too chatty
     no longer holds: what the plugin proposes has changed
-  gone — denied at 2026-08-19T12:00:00.000Z: too chatty
+  gone — denied at 2026-08-19 17:30 +05:30, 24h ago: too chatty
     no plugin of this name loads
 ";
     for _ in 0..3 {
@@ -223,7 +232,7 @@ fn the_list_shows_every_denial_and_writes_nothing() {
 fn a_denial_is_taken_back_by_name_and_leaves_a_trace() {
     let home = denied(&["db-writer", "render-issue"]);
     let ran = home.run("deny --remove db-writer");
-    let told = "db-writer: the denial of 2026-08-19T12:00:00.000Z is taken back; the next advance asks again\n";
+    let told = "db-writer: the denial of 2026-08-19 17:30 +05:30 is taken back; the next advance asks again\n";
     assert_eq!(ran, Ran { code: 0, out: told.into(), err: String::new() });
     assert_eq!(denials(&home).len(), 1);
     assert_eq!(home.events(), [r#"{"event":"denial_removed","plugin":"db-writer"}"#]);
@@ -267,6 +276,7 @@ fn json_tells_what_was_recorded_discarded_kept_and_removed() {
     assert!(denials(&home).is_empty());
 }
 
+/// Cases: T146, T148.
 #[test]
 fn removing_what_is_not_there_removes_nothing() {
     let home = denied(&["db-writer"]);
@@ -285,6 +295,7 @@ fn removing_what_is_not_there_removes_nothing() {
     assert_eq!(home.run("deny --remove db-writer").code, 0);
 }
 
+/// Cases: T148.
 #[test]
 fn a_denial_on_record_under_a_prototype_members_name_is_removed_like_any_other() {
     let names = ["toString", "constructor", "__proto__", "hasOwnProperty"];
@@ -298,6 +309,7 @@ fn a_denial_on_record_under_a_prototype_members_name_is_removed_like_any_other()
     assert!(self::denials(&home).is_empty());
 }
 
+/// Cases: T234.
 #[test]
 fn a_plan_tells_a_standing_no_from_one_that_the_proposal_has_outgrown() {
     let home = denied(&["db-writer"]);
@@ -312,6 +324,7 @@ fn a_plan_tells_a_standing_no_from_one_that_the_proposal_has_outgrown() {
     assert_told(&text(row, "detail"), &["denied 2026-08-19T12:00:00.000Z", "changed"]);
 }
 
+/// Cases: T268.
 #[test]
 fn a_no_waits_for_whoever_has_the_state_lock() {
     let home = fleet();

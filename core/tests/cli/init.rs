@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use crate::support::Home;
 
 /// A home to come, with a package and a seed plugin beside it.
-fn fresh() -> Home {
+pub fn fresh() -> Home {
     let seed = concat!(
         r#""inputs":{"limit":{"type":"number","default":90},"#,
         r#""token":{"type":"string","default":"x"},"#,
@@ -15,7 +15,7 @@ fn fresh() -> Home {
     with_seed(seed)
 }
 
-fn with_seed(manifest: &str) -> Home {
+pub fn with_seed(manifest: &str) -> Home {
     let mut home = Home::new().plugin("host-metrics", manifest);
     let package = home.around().join("package");
     let seed = package.join("examples/host-metrics");
@@ -32,6 +32,7 @@ fn with_seed(manifest: &str) -> Home {
     home
 }
 
+/// Cases: T351, T354.
 #[test]
 fn an_empty_home_is_prepared() {
     let home = fresh();
@@ -48,6 +49,7 @@ created {path}/package.json
 created {path}/node_modules/warpline
 created {path}/plugins/host-metrics
 created {path}/config/host-metrics.json
+created {path}/config/schemas/host-metrics.json
 {path} is ready; `warpline plan` shows what is due
 "
     );
@@ -90,7 +92,8 @@ fn json_has_the_documented_keys_in_order() {
     let expected = format!(
         concat!(
             r#"{{"home":"{}","created":[".","plugins","config","state","package.json","#,
-            r#""node_modules/warpline","plugins/host-metrics","config/host-metrics.json"],"#,
+            r#""node_modules/warpline","plugins/host-metrics","config/host-metrics.json","#,
+            r#""config/schemas/host-metrics.json"],"#,
             r#""mended":[],"unchanged":[],"left_alone":[],"seed":"host-metrics","#,
             r#""config":"config/host-metrics.json","#,
             r#""missing_inputs":[{{"name":"path","type":"string"}}]}}"#
@@ -109,7 +112,7 @@ fn json_has_the_documented_keys_in_order() {
         concat!(
             r#"{{"home":"{}","created":[],"mended":["node_modules/warpline"],"#,
             r#""unchanged":[".","plugins","config","state","plugins/host-metrics","#,
-            r#""config/host-metrics.json"],"#,
+            r#""config/host-metrics.json","config/schemas/host-metrics.json"],"#,
             r#""left_alone":[{{"path":"package.json","because":"it is not valid JSON"}}],"#,
             r#""seed":"host-metrics","config":"config/host-metrics.json","#,
             r#""missing_inputs":[{{"name":"path","type":"string"}}]}}"#
@@ -131,13 +134,16 @@ fn json_has_the_documented_keys_in_order() {
     assert!(ran.err.starts_with("error: cannot read "), "{}", ran.err);
 }
 
+/// Cases: T355.
 #[test]
 fn a_missing_input_is_named() {
     let home =
         with_seed(r#""inputs":{"path":{"type":"string"},"days":{"type":"number","default":90}}"#);
     let ran = home.run("init");
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    assert!(ran.out.contains("needs `path`, a string, before host-metrics can run"), "{}", ran.out);
+    let told =
+        "needs `path`, a string, before host-metrics can run: `warpline configure host-metrics`";
+    assert!(ran.out.contains(told), "{}", ran.out);
     assert_eq!(home.read("config/host-metrics.json").as_deref(), Some("{\n  \"days\": 90\n}"));
 }
 
@@ -173,6 +179,7 @@ fn another_package_json_stays_and_is_warned_about() {
     assert_eq!(home.run("init").err, "");
 }
 
+/// Cases: T356.
 #[test]
 fn stray_arguments_leave_the_home_untouched() {
     let home = fresh();
@@ -194,4 +201,40 @@ fn a_seed_that_cannot_be_copied_leaves_no_half_plugin() {
     assert!(!home.path("plugins/host-metrics").exists());
     let left: Vec<_> = fs::read_dir(home.path("")).expect("a home").flatten().collect();
     assert!(left.iter().all(|entry| !entry.file_name().to_string_lossy().starts_with(".warpline")));
+}
+
+/// Cases: T358, T359, T360.
+#[test]
+fn a_person_at_a_terminal_is_asked_for_the_seeds_inputs_once() {
+    let seed = r#""inputs":{"path":{"type":"string"},"days":{"type":"number","default":90}}"#;
+    let home = with_seed(seed).typing("/var/log\n30\n");
+    let ran = home.run("init");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(ran.err, "path (string, required)\n> days (number, required)\n[90]> ");
+    let config = "{\n  \"path\": \"/var/log\",\n  \"days\": 30\n}";
+    assert_eq!(home.read("config/host-metrics.json").as_deref(), Some(config));
+    assert_eq!(home.run("init").err, "", "and never again");
+
+    let empty = with_seed(seed).typing("\n\n");
+    assert_eq!(empty.run("init").code, 0);
+    let piped = with_seed(seed);
+    assert_eq!(piped.run("init").err, "");
+    let file = "config/host-metrics.json";
+    assert_eq!(empty.read(file), piped.read(file), "an empty line is the default");
+
+    let early = with_seed(seed).typing("/var/log\n");
+    let ran = early.run("init");
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("nothing was written"), "{}", ran.err);
+    assert_eq!(early.read(file), None);
+
+    let json = with_seed(seed).typing("unread\n");
+    assert_eq!(json.run("init --json").err, "", "whoever wants JSON is no person");
+}
+
+#[test]
+fn a_configuration_that_cannot_be_read_is_left() {
+    let home = fresh().file("config/host-metrics.json", "{");
+    assert_eq!(home.run("init").code, 0);
+    assert_eq!(home.read("config/host-metrics.json").as_deref(), Some("{"));
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use tokio_util::sync::CancellationToken;
+use warpline_core::cli::input::Input;
 use warpline_core::cli::writer::Writer;
 use warpline_core::cli::{Io, Package, run};
 use warpline_core::clock::Instant;
@@ -33,7 +34,7 @@ impl Host for TableHost {
     fn start(&self, id: CallId, _: u64, request: Request) {
         let engine = self.engine.get().and_then(Weak::upgrade).expect("the engine lives");
         let answer: Value = match request {
-            Request::LoadManifests { plugins } => {
+            Request::LoadManifests { plugins, .. } => {
                 let rows = plugins.iter().map(|plugin| {
                     let source = fs::read_to_string(plugin.directory.join("manifest.ts"));
                     let text = source.expect("a file").replace("export const manifest = ", "");
@@ -114,10 +115,10 @@ impl Journey {
         let engine = self.engine.clone();
         let clock = Arc::new(move || engine.now());
         let package = Package::default();
-        let io = Io { out: out.clone(), err: err.clone(), clock, package };
+        let io = Io { out: out.clone(), err: err.clone(), input: Input::none(), clock, package };
         let cwd = self.directory.path().to_owned();
         let home = cwd.join(".warpline").display().to_string();
-        let vars = BTreeMap::from([("WARPLINE_HOME".to_owned(), home)]);
+        let vars = BTreeMap::from([("WARPLINE_HOME".to_owned(), home.into())]);
         let environment = Environment { vars, cwd };
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let cancel = CancellationToken::new();
@@ -181,6 +182,7 @@ async fn a_failing_plugin_and_a_missing_root_have_their_exit_codes() {
     let refused = journey.run("advance").await;
     assert_eq!((refused.code, refused.out.as_str()), (75, ""), "{refused:?}");
     assert!(refused.err.starts_with("error: cannot read plugin root "), "{refused:?}");
+    assert!(refused.err.contains("hint: `--home` or WARPLINE_HOME"), "{refused:?}");
     assert!(!journey.directory.path().join(".warpline").exists(), "no home is created");
     let elsewhere = journey.directory.path().join("elsewhere");
     std::fs::create_dir(&elsewhere).expect("created");
@@ -244,6 +246,7 @@ fn manifest_fields(name: &str) -> &'static str {
     }
 }
 
+/// Cases: T243, T244.
 #[tokio::test(start_paused = true)]
 async fn a_plan_and_an_advance_agree_on_every_guard() {
     let journey = Journey::new();
@@ -325,4 +328,30 @@ async fn a_plan_and_an_advance_agree_on_every_guard() {
     assert_eq!(called, due);
     let strict = journey.run("advance --dry-run --profile daily --strict").await;
     assert_eq!(strict.code, 0, "a dry run leaves effects out whatever is approved: {strict:?}");
+}
+
+/// Cases: T308.
+#[tokio::test(start_paused = true)]
+async fn an_advance_skips_what_the_plan_held_back_before_it_and_nothing_else() {
+    let journey = Journey::new();
+    journey.plugin("fresh-one", "");
+    assert_eq!(journey.run("advance").await.code, 0);
+    journey.plugin("due-one", "");
+    journey.plugin("by-hand", r#","autonomy_level":"manual""#);
+    journey.plugin("weekly-one", r#","schedule":"weekly""#);
+    journey.plugin("watched", r#","autonomy_level":"supervised""#);
+    journey.called();
+    let plan = journey.run("plan --profile daily --json").await.json();
+    let held = plan.get("not_due").and_then(Value::as_array).expect("rows").iter();
+    let name = |row: &Value| row.get("plugin").and_then(Value::as_string).cloned();
+    let mut held: Vec<_> = held.filter_map(name).collect();
+    held.sort();
+    assert_eq!(held, ["by-hand", "fresh-one", "watched", "weekly-one"]);
+    let pass = journey.run("advance --profile daily --json").await.json();
+    let states = pass.get("plugin_states").and_then(Value::as_object).expect("states").iter();
+    let skipped = states.filter(|(_, state)| **state == Value::from("skipped"));
+    let mut skipped: Vec<_> = skipped.map(|(name, _)| name.clone()).collect();
+    skipped.sort();
+    assert_eq!(skipped, held);
+    assert_eq!(journey.called(), ["due-one"]);
 }

@@ -11,6 +11,7 @@ fn fresh(names: &[&str]) -> String {
     format!(r#""plugin_runs":{{{}}}"#, runs.join(","))
 }
 
+/// Cases: T121, T476.
 #[test]
 fn a_plan_lists_what_is_due_with_its_effects() {
     let home = Home::new()
@@ -21,7 +22,7 @@ fn a_plan_lists_what_is_due_with_its_effects() {
     let expected = format!(
         "Home: {}
 Tier: normal
-Grant: gated-one — 90m remaining
+Grant: gated-one — 90m remaining, until 2026-08-20 19:00 +05:30
 
 Due (2):
   alpha (level 0)
@@ -38,6 +39,7 @@ Not due: none, no guard holds a plugin back.
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
 }
 
+/// Cases: T113, T239, T473.
 #[test]
 fn what_is_not_due_comes_with_its_reason_by_level_and_name() {
     let home = Home::new()
@@ -88,13 +90,13 @@ fn results_that_wait_are_shown_with_what_their_plugins_declare_and_how_to_answer
 Waiting for an answer (3):
   quiet — did it (run run-quiet, 60m ago)
     declared side effects: none
-    can be accepted until 2026-08-21T10:00:00.000Z, 22h remaining
+    can be accepted until 2026-08-21 15:30 +05:30, 22h remaining
     yes: warpline approve quiet --run run-quiet
     no:  warpline deny quiet
   mailer — did it (run run-mailer, 60m ago)
     declared side effects: sends_email, writes_db
-    a denial is on record: 2026-08-19T12:00:00.000Z, too chatty
-    can be accepted until 2026-08-20T12:30:00.000Z, 30m remaining
+    a denial is on record: 2026-08-19 17:30 +05:30, 24h ago, too chatty
+    can be accepted until 2026-08-20 18:00 +05:30, 30m remaining
     yes: warpline approve mailer --run run-mailer
     no:  warpline deny mailer
   gone — did it (run run-gone)
@@ -130,7 +132,7 @@ fn no_yes_is_offered_to_a_result_that_an_approval_would_refuse() {
     let told = told.split("Waiting for an answer (4):\n").nth(1).expect("the results");
     let expected = "  old — did it (run run-old, 25h ago)
     declared side effects: none
-    cannot be accepted any more: it expired at 2026-08-20T10:00:00.000Z
+    cannot be accepted any more: it expired at 2026-08-20 15:30 +05:30
     no:  warpline deny old
   late — did it (run run-late, 60m ago)
     declared side effects: none
@@ -142,7 +144,7 @@ fn no_yes_is_offered_to_a_result_that_an_approval_would_refuse() {
     no:  warpline deny odd
   good — did it (run run-good, 60m ago)
     declared side effects: none
-    can be accepted until 2026-08-21T10:00:00.000Z, 22h remaining
+    can be accepted until 2026-08-21 15:30 +05:30, 22h remaining
     yes: warpline approve good --run run-good
     no:  warpline deny good
 ";
@@ -153,6 +155,7 @@ fn no_yes_is_offered_to_a_result_that_an_approval_would_refuse() {
     assert_eq!(home.run("approve good").code, 0);
 }
 
+/// Cases: T479.
 #[test]
 fn the_grant_line_tells_reach_and_time_left() {
     let none = "Grant: none — what declares side effects stays put\n";
@@ -161,12 +164,12 @@ fn the_grant_line_tells_reach_and_time_left() {
         (
             r#"["github-poll","feed-monitor"]"#,
             "2026-08-20T12:37:59.000Z",
-            "Grant: feed-monitor, github-poll — 37m remaining\n",
+            "Grant: feed-monitor, github-poll — 37m remaining, until 2026-08-20 18:07 +05:30\n",
         ),
         (
             r#""*""#,
             "2026-08-20T12:02:00.000Z",
-            "Grant: all plugins (*) — 2m remaining ⚠ ends soon\n",
+            "Grant: all plugins (*) — 2m remaining, until 2026-08-20 17:32 +05:30 ⚠ ends soon\n",
         ),
         (r#""*""#, "2026-08-20T11:59:59.999Z", "Grant: all plugins (*) — expired\n"),
         (r#""*""#, "nonsense", none),
@@ -178,6 +181,7 @@ fn the_grant_line_tells_reach_and_time_left() {
     }
 }
 
+/// Cases: T120, T240, T352.
 #[test]
 fn a_missing_root_is_shown_and_nothing_is_created() {
     let mut home = Home::new();
@@ -185,7 +189,7 @@ fn a_missing_root_is_shown_and_nothing_is_created() {
     home.fleet.loaded.root_error = Some((root.clone(), "ENOENT".into()));
     let ran = home.run("plan");
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    for told in ["There is no plugin here yet.", &root.display().to_string(), "warpline init"] {
+    for told in ["There is no plugin here yet.", &root.display().to_string(), "warpline scaffold"] {
         assert!(ran.out.contains(told), "{told}: {}", ran.out);
     }
     assert!(!home.path("").exists());
@@ -200,6 +204,7 @@ fn a_missing_root_is_shown_and_nothing_is_created() {
     assert!(empty.out.contains("There is no plugin here yet."), "{}", empty.out);
 }
 
+/// Cases: T476, T477.
 #[test]
 fn load_failures_and_cycles_make_the_plan_incomplete() {
     let home = Home::new()
@@ -223,6 +228,7 @@ fn load_failures_and_cycles_make_the_plan_incomplete() {
     }
 }
 
+/// Cases: T119.
 #[test]
 fn an_unreadable_state_counts_as_empty_and_nothing_is_written() {
     let home = Home::new()
@@ -237,6 +243,7 @@ fn an_unreadable_state_counts_as_empty_and_nothing_is_written() {
     assert_eq!(home.snapshot(), before);
 }
 
+/// Cases: T113.
 #[test]
 fn the_json_report_has_the_documented_keys() {
     let mut home = Home::new()
@@ -248,6 +255,7 @@ fn the_json_report_has_the_documented_keys() {
         .state(&fresh(&["bravo"]))
         .grant(r#"["x"]"#, "2026-08-20T13:00:00.000Z");
     home.fleet.loaded.warnings.push("look".into());
+    home.fleet.loaded.literal.insert("alpha".into());
     let ran = home.run("plan --json --profile daily");
     assert_eq!((ran.code, ran.err.as_str()), (1, ""));
     let path = home.path("");
@@ -258,14 +266,14 @@ fn the_json_report_has_the_documented_keys() {
             r#"{{"home":"{path}","plugins_dir":"{path}/plugins","profile":"daily","tier":"normal","#,
             r#""now":"2026-08-20T12:00:00.000Z","#,
             r#""grant":{{"scopes":["x"],"expires_at":"2026-08-20T13:00:00.000Z"}},"#,
-            r#""due":[{{"plugin":"alpha","level":0,"side_effects":[]}},"#,
-            r#"{{"plugin":"charlie","level":1,"side_effects":[]}}],"#,
+            r#""due":[{{"plugin":"alpha","level":0,"side_effects":[],"manifest":"literal"}},"#,
+            r#"{{"plugin":"charlie","level":1,"side_effects":[],"manifest":"run"}}],"#,
             r#""not_due":[{{"plugin":"bravo","level":0,"reason":"fresh","detail":"#,
-            r#""fresh — within TTL (24h)","data":{{}},"side_effects":[]}},"#,
+            r#""fresh — within TTL (24h)","data":{{}},"side_effects":[],"manifest":"run"}},"#,
             r#"{{"plugin":"mailer","level":0,"reason":"unapproved","detail":"#,
             r#""unapproved — side effects [sends_email] are not granted","#,
             r#""data":{{"superseded_denial":null}},"#,
-            r#""side_effects":[{{"effect":"sends_email","approved":false}}]}}],"#,
+            r#""side_effects":[{{"effect":"sends_email","approved":false}}],"manifest":"run"}}],"#,
             r#""failures":[{{"plugin":"zulu","error":"boom"}}],"root_error":null,"warnings":["look"]}}"#
         ),
         path = path
@@ -276,6 +284,7 @@ fn the_json_report_has_the_documented_keys() {
     assert!(bare.get("profile").is_some_and(|profile| profile.is_null()));
 }
 
+/// Cases: T245.
 #[test]
 fn a_dependency_that_failed_does_not_count_when_the_plan_runs_it_first() {
     let failed =
@@ -293,6 +302,7 @@ fn a_dependency_that_failed_does_not_count_when_the_plan_runs_it_first() {
     assert!(out.contains("consumer — dependency failed"), "{out}");
 }
 
+/// Cases: T116.
 #[test]
 fn the_tier_follows_the_given_clock() {
     let home = Home::new()
@@ -326,7 +336,7 @@ fn explain_shows_how_every_guard_answers() {
   fresh               ✗ within TTL (24h) — last run 12m ago
   task_locked         ✓ 0 tasks of this plugin on record
   dependency_failed   ✓ no dependencies
-  denied              ✓ denied at 2026-08-19T12:00:00.000Z, for another proposal
+  denied              ✓ denied 24h ago, for another proposal
   unapproved          ✗ unapproved — side effects [sends_email] are not granted; denied 2026-08-19T12:00:00.000Z, but the proposal has changed since
 ";
     assert_eq!(ran.out, expected);
@@ -360,6 +370,7 @@ fn explain_shows_how_every_guard_answers() {
     assert_eq!(due.out, expected);
 }
 
+/// Cases: T480.
 #[test]
 fn names_keep_their_bytes_and_warnings_are_listed() {
     let mut home = Home::new().plugin("監視😀", "");
@@ -385,7 +396,7 @@ fn home_and_plugin_root_come_from_option_variable_and_default() {
     home.variables.insert("WARPLINE_PLUGINS_DIR".into(), "fromvar".into());
     assert_eq!(root(&home, "plan --json").1, text("fromvar"));
     assert_eq!(root(&home, "plan --json --plugins opt").1, text("opt"));
-    home.variables.insert("WARPLINE_PLUGINS_DIR".into(), String::new());
+    home.variables.insert("WARPLINE_PLUGINS_DIR".into(), "".into());
     assert_eq!(root(&home, "plan --json").1, text(".warpline/plugins"));
 }
 
@@ -416,4 +427,16 @@ fn a_fresh_plugin_whose_last_run_failed_says_so() {
     assert!(plan.contains("last run 12m ago and failed; `--force` runs it now"), "{plan}");
     let explained = home.run("plan --explain p").out;
     assert!(explained.contains("last run 12m ago and failed"), "{explained}");
+}
+
+#[test]
+fn no_run_reads_manifests_and_runs_none() {
+    for line in ["plan --no-run", "plan --no-run --json", "plan --no-run --explain p"] {
+        let home = Home::new().plugin("p", "");
+        assert_eq!(home.run(line).code, 0, "{line}");
+        assert_eq!(home.fleet.asked(), ["read only"], "{line}");
+    }
+    let home = Home::new().plugin("p", "");
+    assert_eq!(home.run("plan").code, 0);
+    assert!(home.fleet.asked().is_empty());
 }

@@ -7,9 +7,9 @@ use warpline_core::schema::skill_result::{
     ErrorCode, Impact, NeedsLlm, ResultStatus, SkillError, SkillResult,
 };
 
-use crate::support::{Home, Ran};
+use crate::support::{Home, Ran, assert_refused};
 
-fn ended(status: ResultStatus) -> Invocation {
+pub fn ended(status: ResultStatus) -> Invocation {
     let failed = status == ResultStatus::Failed;
     let errors = vec![SkillError {
         code: ErrorCode::Timeout,
@@ -54,6 +54,7 @@ fn plain() -> Home {
     Home::new().plugin("p", "")
 }
 
+/// Cases: T417.
 #[test]
 fn success_is_told_in_one_line_and_the_summary() {
     let ran = run(&plain(), "run p refresh", ended(ResultStatus::Success));
@@ -61,6 +62,7 @@ fn success_is_told_in_one_line_and_the_summary() {
     assert_eq!(ran, Ran { code: 0, out: expected.into(), err: String::new() });
 }
 
+/// Cases: T411.
 #[test]
 fn json_has_the_documented_keys_in_order() {
     let ran = run(&plain(), "run p refresh --json", ended(ResultStatus::Success));
@@ -79,6 +81,7 @@ fn json_has_the_documented_keys_in_order() {
     assert_eq!((ran.code, ran.err.as_str()), (1, ""));
 }
 
+/// Cases: T418.
 #[test]
 fn the_exit_code_follows_the_results_status() {
     for (status, code, told) in [
@@ -95,6 +98,7 @@ fn the_exit_code_follows_the_results_status() {
     assert!(failed.out.contains("\n  the other side\\u{a}went away\n"), "{}", failed.out);
 }
 
+/// Cases: T419.
 #[test]
 fn timeouts_interruptions_and_handoffs_read_differently() {
     let timed_out = Invocation { timed_out: true, ..ended(ResultStatus::Failed) };
@@ -121,6 +125,15 @@ fn the_yes_of_a_person_reaches_the_engine() {
 }
 
 #[test]
+fn a_plugin_that_is_to_run_apart_is_loaded_apart_as_well() {
+    let home = plain();
+    run(&home, "run p refresh --isolate", ended(ResultStatus::Success));
+    let asked = home.fleet.asked();
+    assert_eq!(asked.first().map(String::as_str), Some("load apart"), "{asked:?}");
+    assert!(asked.last().expect("asked").starts_with("invoke apart p "), "{asked:?}");
+}
+
+#[test]
 fn declared_effects_are_told_before_the_handler_runs() {
     let home = Home::new().plugin("p", r#""side_effects":["sends_email","writes_db"]"#);
     *home.fleet.invoke.lock().expect("no poison") =
@@ -131,6 +144,7 @@ fn declared_effects_are_told_before_the_handler_runs() {
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (1, "", expected));
 }
 
+/// Cases: T413.
 #[test]
 fn an_unknown_plugin_fails_with_a_hint() {
     let home = Home::new().plugin("render-issue", "");
@@ -140,13 +154,20 @@ fn an_unknown_plugin_fails_with_a_hint() {
     assert_eq!(ran.json().get("ok").expect("ok").to_compact(), "false");
 }
 
+/// Cases: T414, T415.
 #[test]
 fn usage_errors_invoke_nothing() {
     let home = plain();
-    for line in ["run p", "run p a --retries=11", "run p a --bogus", "run p a --input x"] {
-        let ran = home.run(line);
-        assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{line}");
-        assert!(ran.err.contains("Usage: warpline run"), "{}", ran.err);
+    for (line, told) in [
+        ("run", "missing <PLUGIN> <ACTION>"),
+        ("run p", "missing <ACTION>"),
+        ("run p a --retries=11", "[0, 10]"),
+        ("run p a --retries=-1", "[0, 10]"),
+        ("run p a --retries=abc", "[0, 10]"),
+        ("run p a --bogus", "`--bogus`"),
+        ("run p a --input x", "--input"),
+    ] {
+        assert_refused(&home.run(line), &[told, "Usage: warpline run"]);
     }
     assert!(home.fleet.asked().is_empty());
 }

@@ -2,15 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use tokio_util::sync::CancellationToken;
 use warpline_core::cli::fleet::{Fleet, Loaded};
+use warpline_core::cli::input::Input;
 use warpline_core::cli::writer::Writer;
 use warpline_core::cli::{Io, Package, run_with};
 use warpline_core::clock::Instant;
-use warpline_core::engine::{AdvanceOptions, AdvanceResult, Invocation, InvokeOptions, Witness};
+use warpline_core::engine::{
+    AdvanceOptions, AdvanceResult, Invocation, InvokeOptions, Isolation, Witness,
+};
 use warpline_core::error::{Error, Result};
 use warpline_core::home::Environment;
 use warpline_core::json::{JsString, Map, Value, parse};
@@ -23,10 +27,12 @@ pub const NOW: &str = "2026-08-20T12:00:00.000Z";
 pub struct Home {
     directory: tempfile::TempDir,
     pub fleet: FakeFleet,
-    pub variables: BTreeMap<String, String>,
+    pub variables: BTreeMap<String, JsString>,
     pub package: Package,
     pub now: Instant,
     pub cancel: CancellationToken,
+    /// What a person types; nobody is there unless a test says so.
+    pub input: Input,
 }
 
 /// What a command came to.
@@ -44,6 +50,13 @@ impl Ran {
     }
 }
 
+/// The report of a command that succeeded.
+#[track_caller]
+pub fn reported(ran: &Ran) -> Value {
+    assert_eq!(ran.code, 0, "{ran:?}");
+    ran.json()
+}
+
 /// A fleet whose answers the test chooses.
 #[derive(Default)]
 pub struct FakeFleet {
@@ -55,12 +68,20 @@ pub struct FakeFleet {
 }
 
 impl Fleet for FakeFleet {
-    async fn load(&self, root: &Path) -> Loaded {
+    async fn load_in(&self, root: &Path, isolation: Isolation) -> Loaded {
+        if isolation == Isolation::Process {
+            self.ask("load apart".to_owned());
+        }
         if root.as_os_str().is_empty() {
             let root_error = Some((root.to_owned(), "ENOENT".to_owned()));
             return Loaded { root_error, ..Loaded::default() };
         }
         self.loaded.clone()
+    }
+
+    async fn read(&self, root: &Path) -> Loaded {
+        self.ask("read only".to_owned());
+        self.load_in(root, Isolation::None).await
     }
 
     async fn advance(
@@ -74,6 +95,10 @@ impl Fleet for FakeFleet {
         take(&self.advance)
     }
 
+    fn running(&self) -> Vec<(JsString, Instant)> {
+        Vec::new()
+    }
+
     async fn invoke(
         &self,
         _: &Environment,
@@ -84,8 +109,9 @@ impl Fleet for FakeFleet {
     ) -> Result<Invocation> {
         let args = Value::from(options.args.clone()).to_compact();
         let InvokeOptions { max_retries, persist_artifact, user_initiated, .. } = options;
+        let apart = if options.isolation == Isolation::Process { " apart" } else { "" };
         self.ask(format!(
-            "invoke {plugin} {witness:?} {args} {max_retries:?} {persist_artifact} {user_initiated}"
+            "invoke{apart} {plugin} {witness:?} {args} {max_retries:?} {persist_artifact} {user_initiated}"
         ));
         take(&self.invoke)
     }
@@ -115,10 +141,11 @@ impl Home {
         Self {
             directory,
             fleet: FakeFleet::default(),
-            variables: BTreeMap::from([("WARPLINE_HOME".to_owned(), home)]),
+            variables: BTreeMap::from([("WARPLINE_HOME".to_owned(), home.into())]),
             package: Package::default(),
             now: Instant::parse(NOW).expect("an instant"),
             cancel: CancellationToken::new(),
+            input: Input::none(),
         }
     }
 
@@ -235,6 +262,15 @@ impl Home {
         found
     }
 
+    /// Lets a person at a terminal type this, and then nothing more.
+    #[must_use]
+    pub fn typing(mut self, text: &str) -> Self {
+        let (reader, mut writer) = std::io::pipe().expect("a pipe");
+        writer.write_all(text.as_bytes()).expect("room in the pipe");
+        self.input = Input::terminal(reader.into());
+        self
+    }
+
     pub fn run(&self, line: &str) -> Ran {
         let words: Vec<&str> = line.split_whitespace().collect();
         self.run_words(&words)
@@ -248,7 +284,8 @@ impl Home {
 
     pub fn run_into(&self, words: &[&str], out: Writer, err: Writer) -> i32 {
         let now = self.now;
-        let io = Io { out, err, clock: Arc::new(move || now), package: self.package.clone() };
+        let (clock, input) = (Arc::new(move || now), self.input.clone());
+        let io = Io { out, err, input, clock, package: self.package.clone() };
         self.run_with(words, &io)
     }
 

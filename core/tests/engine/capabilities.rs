@@ -6,6 +6,7 @@ use warpline_core::schema::engine_state::PluginRun;
 
 use crate::support::{Fleet, at, keys, ok, text_at};
 
+/// Cases: T337, T542.
 #[tokio::test(start_paused = true)]
 async fn a_handler_is_told_who_calls_its_secrets_and_its_dependencies_and_nothing_more() {
     let fleet = Fleet::new();
@@ -22,7 +23,7 @@ async fn a_handler_is_told_who_calls_its_secrets_and_its_dependencies_and_nothin
     assert_eq!(text_at(context, "dependencies.prod.output.path"), "a.md");
     assert_eq!(at(context, "dependencies.never").to_compact(), r#"{"output":null,"run":null}"#);
     assert_eq!(text_at(&seen[0].manifest, "name"), "reader");
-    assert!(!seen[0].capture, "an advance has no transcript");
+    assert!(!seen[0].prints, "an advance has no transcript, and there is no secret");
 }
 
 #[tokio::test(start_paused = true)]

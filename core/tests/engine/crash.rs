@@ -65,7 +65,7 @@ fn kill_one(home: &Path) {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    for _ in 0..3000 {
+    for _ in 0..6000 {
         if home.join("sent").exists() {
             break;
         }

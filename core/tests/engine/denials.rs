@@ -7,10 +7,21 @@ use crate::support::{Fleet, at, entry_of, ok, state_of, summary_of, text_at};
 
 const EFFECTS: &str = r#""side_effects":["sends_email"]"#;
 
+/// Lets the sender have run long ago, with an Output.
+fn ran_long_ago(fleet: &Fleet) {
+    let run = r#"{"last_run_at":"2026-08-01T00:00:00.000Z","status":"success",
+        "last_output":{"type":"draft","path":"new.md"}}"#;
+    let run = warpline_core::json::parse(run).unwrap();
+    let run = warpline_core::schema::engine_state::PluginRun::parse(&run).unwrap();
+    fleet.change(|state| state.plugin_runs.insert("sender".into(), run));
+}
+
+/// Cases: T230, T231.
 #[tokio::test(start_paused = true)]
 async fn a_denied_plugin_does_not_run_and_is_told_of_as_denied() {
     let fleet = Fleet::new();
     fleet.spy("sender", EFFECTS);
+    ran_long_ago(&fleet);
     fleet.deny("sender").await;
     let result = fleet.advance().await;
     assert!(fleet.started().is_empty());
@@ -36,6 +47,7 @@ async fn a_denied_plugin_does_not_run_and_is_told_of_as_denied() {
     assert_eq!(metadata, expected);
 }
 
+/// Cases: T235.
 #[tokio::test(start_paused = true)]
 async fn a_denial_holds_under_a_grant_until_it_is_taken_back() {
     let fleet = Fleet::new();
@@ -49,17 +61,14 @@ async fn a_denial_holds_under_a_grant_until_it_is_taken_back() {
     assert_eq!(fleet.calls("sender"), 1);
 }
 
+/// Cases: T233.
 #[tokio::test(start_paused = true)]
 async fn a_denial_of_an_earlier_proposal_does_not_hold() {
     let fleet = Fleet::new();
     let supervised = r#""side_effects":["sends_email"],"autonomy_level":"supervised""#;
     fleet.spy("sender", supervised);
     fleet.deny("sender").await;
-    let run = r#"{"last_run_at":"2026-08-01T00:00:00.000Z","status":"success",
-        "last_output":{"type":"draft","path":"new.md"}}"#;
-    let run = warpline_core::json::parse(run).unwrap();
-    let run = warpline_core::schema::engine_state::PluginRun::parse(&run).unwrap();
-    fleet.change(|state| state.plugin_runs.insert("sender".into(), run));
+    ran_long_ago(&fleet);
     let unapproved = summary_of(&fleet.advance().await, "sender");
     for part in ["unapproved", "denied", "changed", "2026-08-20T11:30:00.000Z"] {
         assert!(unapproved.contains(part), "{unapproved}");
@@ -68,13 +77,16 @@ async fn a_denial_of_an_earlier_proposal_does_not_hold() {
     assert_eq!(fleet.advance().await.gated_plugins, ["sender"]);
 }
 
+/// Cases: T290.
 #[tokio::test(start_paused = true)]
 async fn an_unapproved_plugin_is_told_of_with_its_effects() {
     let fleet = Fleet::new();
     fleet.spy("consumer", r#""side_effects":["sends_email","writes_db"]"#);
     let result = fleet.advance().await;
     let detail = "unapproved — side effects [sends_email, writes_db] are not granted";
-    assert_eq!(summary_of(&result, "consumer"), format!("skipped: {detail}"));
+    let logged = fleet.run_log(&result);
+    let logged = text_at(&logged, "plugin_entries.0.result_summary");
+    assert_eq!(logged, format!("skipped: {detail}"));
     let told = fleet.events().into_iter().find(|event| text_at(event, "source") == "consumer");
     assert_eq!(text_at(&told.unwrap(), "summary"), format!("consumer: skipped — {detail}"));
     let ended = Notice::PluginEnd {
@@ -87,6 +99,7 @@ async fn an_unapproved_plugin_is_told_of_with_its_effects() {
     assert!(at(&fleet.state(), "plugin_runs").get("consumer").is_none());
 }
 
+/// Cases: T306.
 #[tokio::test(start_paused = true)]
 async fn a_grant_ends_with_its_last_instant() {
     let fleet = Fleet::new();

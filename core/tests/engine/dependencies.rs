@@ -8,6 +8,7 @@ use crate::support::{Fleet, at, entry_of, failed, ok, state_of, summary_of, text
 const ON_PROD: &str = r#""dependencies":["prod"]"#;
 const PROD_FAILED: &str = "skipped: dependency failed — the last run of 'prod' failed";
 
+/// Cases: T283.
 #[tokio::test(start_paused = true)]
 async fn a_dependency_that_fails_on_a_later_advance_holds_its_dependent_back() {
     let fleet = Fleet::new();
@@ -30,6 +31,7 @@ async fn a_dependency_that_fails_on_a_later_advance_holds_its_dependent_back() {
     assert!(reason.as_ref().unwrap().to_text().contains("'prod'"));
 }
 
+/// Cases: T284.
 #[tokio::test(start_paused = true)]
 async fn the_first_failure_of_a_dependency_counts_as_well() {
     let fleet = Fleet::new();
@@ -40,6 +42,7 @@ async fn the_first_failure_of_a_dependency_counts_as_well() {
     assert!(at(&fleet.state(), "plugin_runs").get("consumer").is_none());
 }
 
+/// Cases: T285.
 #[tokio::test(start_paused = true)]
 async fn failed_dependencies_are_named_in_the_order_of_the_manifest() {
     let fleet = Fleet::new();
@@ -53,6 +56,7 @@ async fn failed_dependencies_are_named_in_the_order_of_the_manifest() {
     );
 }
 
+/// Cases: T245.
 #[tokio::test(start_paused = true)]
 async fn a_dependency_that_recovers_in_this_pass_releases_its_dependent() {
     let fleet = Fleet::new();
@@ -111,6 +115,7 @@ async fn a_dependency_that_ran_later_makes_a_fresh_dependent_due() {
     assert_eq!((fleet.calls("prod"), fleet.calls("consumer")), (2, 2));
 }
 
+/// Cases: T288, T289.
 #[tokio::test(start_paused = true)]
 async fn a_failed_dependency_is_asked_for_before_denial_and_grant() {
     let fleet = Fleet::new();
@@ -128,6 +133,7 @@ async fn a_failed_dependency_is_asked_for_before_denial_and_grant() {
     assert_eq!(fleet.started(), ["prod"]);
 }
 
+/// Cases: T287.
 #[tokio::test(start_paused = true)]
 async fn an_open_task_is_asked_for_before_a_failed_dependency() {
     let fleet = Fleet::new();

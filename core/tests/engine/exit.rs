@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use warpline_core::engine::{AbortReason, AdvanceOptions, InvokeOptions, PluginState};
+use warpline_core::error::Error;
 use warpline_core::schema::run_log::AdvanceStatus;
 
 use crate::support::{Fleet, at, keys, list_at, ok, state_of, text_at};
@@ -231,10 +232,12 @@ async fn an_exit_from_another_thread_leaves_one_whole_record() {
 async fn an_exit_under_a_direct_run_leaves_no_artifact_that_says_running() {
     let fleet = Fleet::new();
     let engine = fleet.engine.clone();
-    fleet.plugin("leaves", "", move |_| {
+    fleet.plugin("leaves", "", move |call| {
         let engine = engine.clone();
         async move {
+            call.print(&"last wor".into());
             assert_eq!(engine.exit().unwrap(), ["leaves"]);
+            call.print(&"ds\n".into());
             crate::support::ok("too late", "")
         }
     });
@@ -245,4 +248,23 @@ async fn an_exit_under_a_direct_run_leaves_no_artifact_that_says_running() {
     let artifact = warpline_core::json::parse(&text).unwrap();
     assert_eq!(text_at(&artifact, "status"), "failed");
     assert!(text_at(&artifact, "final_error").contains("the process exited"));
+    let transcript = fleet.text(&fleet.paths.runs_dir.join("run-1.log"));
+    assert_eq!(transcript, "=== Attempt 1 ===\nlast wor");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_exit_tells_the_first_record_that_could_not_be_written() {
+    let fleet = busy();
+    let kept = InvokeOptions { persist_artifact: true, ..InvokeOptions::default() };
+    let mut direct = Box::pin(fleet.invoke("slow", kept));
+    let mut advance = Box::pin(fleet.advance_with(AdvanceOptions::default()));
+    tokio::select! {
+        _ = &mut direct => panic!("the direct run ended early"),
+        _ = &mut advance => panic!("the advance ended early"),
+        () = tokio::time::sleep(Duration::from_secs(2)) => {}
+    }
+    std::fs::rename(&fleet.paths.runs_dir, fleet.paths.home.join("aside")).unwrap();
+    fleet.put(&fleet.paths.runs_dir, "no directory");
+    let error = fleet.engine.exit().unwrap_err();
+    assert!(matches!(error, Error::NotRecorded { .. }), "that of the advance: {error}");
 }

@@ -2,6 +2,7 @@
 
 use warpline_core::decide::gate::Answer;
 use warpline_core::engine::{AdvanceOptions, PluginState};
+use warpline_core::json::Value;
 use warpline_core::schema::run_log::AdvanceStatus;
 
 use crate::support::{Fleet, at, entry_of, keys, list_at, ok, result, state_of, text_at};
@@ -31,6 +32,7 @@ fn parked(fleet: &Fleet) -> Vec<String> {
     list_at(&state, "pending_gates").iter().map(|gate| text_at(gate, "plugin")).collect()
 }
 
+/// Cases: T220, T222, T501.
 #[tokio::test(start_paused = true)]
 async fn a_gate_holds_the_result_that_the_plugin_really_returned() {
     let fleet = Fleet::new();
@@ -66,6 +68,8 @@ async fn a_gate_holds_the_result_that_the_plugin_really_returned() {
     assert_eq!(text_at(gate, "run_completed_at"), "2026-08-20T12:00:01.500Z");
     assert!(at(gate, "applied_at").is_null());
     assert_eq!(at(&state, "plugin_runs.writer.duration_ms").as_number(), Some(1500.0));
+    assert_eq!(text_at(&state, "plugin_runs.writer.status"), "gated");
+    assert_eq!(text_at(&state, "plugin_runs.writer.last_output.path"), "r.md");
     let told = fleet.events().into_iter().find(|event| text_at(event, "source") == "writer");
     let told = told.unwrap();
     assert_eq!(text_at(&told, "summary"), "writer: awaiting approval");
@@ -83,6 +87,7 @@ async fn a_parked_handoff_and_a_partial_result_wait_as_well() {
     }
 }
 
+/// Cases: T225.
 #[tokio::test(start_paused = true)]
 async fn an_applied_gate_survives_the_next_advance_and_is_applied_once() {
     let fleet = gated();
@@ -110,6 +115,7 @@ async fn an_applied_gate_releases_the_dependents() {
     assert_eq!(text_at(&seen[0].context, "dependencies.writer.output.path"), "r.md");
 }
 
+/// Cases: T227, T229.
 #[tokio::test(start_paused = true)]
 async fn an_advance_drops_gates_past_their_ceiling() {
     let fleet = Fleet::new();
@@ -127,6 +133,28 @@ async fn an_advance_drops_gates_past_their_ceiling() {
     assert_eq!(parked(&fleet), ["live-young", "spent-young"]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_result_that_an_advance_drops_still_counts_as_the_last_run_until_the_ttl_is_over() {
+    let fleet = Fleet::new();
+    fleet.spy("p", r#""ttl_hours":48,"autonomy_level":"supervised""#);
+    fleet.advance().await;
+    let run = at(&fleet.state(), "plugin_runs.p").to_compact();
+    fleet.wait_hours(24).await;
+    fleet.advance().await;
+    assert!(parked(&fleet).is_empty(), "nobody answered for 23 hours");
+    let data = |event: &Value| at(event, "metadata_json").as_string().map(|text| text.to_text());
+    let told =
+        fleet.events().iter().filter_map(data).filter(|data| data.contains("gate_expired")).count();
+    assert_eq!(told, 1, "and the person is told");
+    assert_eq!(at(&fleet.state(), "plugin_runs.p").to_compact(), run, "its effects have happened");
+    assert_eq!(fleet.calls("p"), 1);
+    fleet.wait_hours(24).await;
+    fleet.advance().await;
+    assert_eq!(fleet.calls("p"), 2);
+    assert_eq!(parked(&fleet), ["p"]);
+}
+
+/// Cases: T224.
 #[tokio::test(start_paused = true)]
 async fn a_gate_without_clocks_is_discarded_with_one_notice() {
     let fleet = Fleet::new();
@@ -171,6 +199,7 @@ async fn a_gate_stops_later_levels_but_not_its_own() {
     assert!(failures.len() == 1 && failures[0].contains("`writer`"), "{failures:?}");
 }
 
+/// Cases: T209, T215.
 #[tokio::test(start_paused = true)]
 async fn a_dry_run_parks_nothing_and_goes_on() {
     let fleet = gated();

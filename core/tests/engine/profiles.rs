@@ -25,6 +25,7 @@ async fn completed(profile: Option<RunProfile>) -> Vec<String> {
     done.map(|(name, _)| name.to_text()).collect()
 }
 
+/// Cases: T526, T527, T528.
 #[tokio::test(start_paused = true)]
 async fn each_profile_admits_its_schedules() {
     let every_day = ["fx-daily", "fx-on_run"];
@@ -35,6 +36,7 @@ async fn each_profile_admits_its_schedules() {
     assert_eq!(completed(None).await, every_week);
 }
 
+/// Cases: T528.
 #[tokio::test(start_paused = true)]
 async fn a_manual_schedule_is_told_of_when_no_profile_asks_for_it() {
     let fleet = fleet_of_schedules();
@@ -46,6 +48,7 @@ async fn a_manual_schedule_is_told_of_when_no_profile_asks_for_it() {
     assert!(result.status.as_str() == "complete", "nothing reads as wrong");
 }
 
+/// Cases: T531.
 #[tokio::test(start_paused = true)]
 async fn a_profile_starts_no_supervised_plugin() {
     let fleet = Fleet::new();
@@ -56,6 +59,7 @@ async fn a_profile_starts_no_supervised_plugin() {
     assert!(summary_of(&result, "watched").contains("supervised"));
 }
 
+/// Cases: T108.
 #[tokio::test(start_paused = true)]
 async fn manual_autonomy_is_started_by_nobody_but_a_human() {
     let fleet = Fleet::new();
@@ -133,6 +137,7 @@ async fn a_suspended_home_archives_its_info_tasks() {
     assert_eq!(list_at(&state, "task_aging").len(), 1);
 }
 
+/// Cases: T502.
 #[tokio::test(start_paused = true)]
 async fn an_open_task_of_a_plugin_locks_it_until_it_is_put_off() {
     let fleet = Fleet::new();

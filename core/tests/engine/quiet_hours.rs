@@ -29,6 +29,7 @@ fn assert_only_the_event(fleet: &Fleet, result: &AdvanceResult, status: &str) {
     assert_eq!(text_at(&events[0], "summary"), format!("Run {} {status}", result.run_id));
 }
 
+/// Cases: T192.
 #[tokio::test(start_paused = true)]
 async fn nothing_runs_and_every_plugin_is_reported_skipped() {
     let fleet = Fleet::new();
@@ -71,6 +72,7 @@ async fn force_and_dry_runs_go_through() {
     assert!(result.run_log_path.is_some());
 }
 
+/// Cases: T190.
 #[tokio::test(start_paused = true)]
 async fn a_root_without_plugins_is_a_failure_in_quiet_hours_too() {
     let fleet = Fleet::new();

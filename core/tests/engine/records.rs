@@ -313,7 +313,7 @@ async fn every_path_that_is_moved_is_honoured() {
     assert_eq!(names(&there), moved);
     assert_eq!(
         names(&there.join("s")),
-        ["state.json"],
+        ["last-successful-advance", "state.json"],
         "lock and journal lay beside it and are gone"
     );
 }
@@ -347,4 +347,29 @@ async fn halves_of_pairs_survive_into_every_file() {
     let again = fleet.advance().await;
     assert_eq!(again.plugin_entries.len(), 2, "what was written can be read");
     assert_eq!(list_at(&fleet.state(), "pending_gates").len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_recorded_stands_in_the_order_of_the_levels_whichever_plugin_was_faster() {
+    let fleet = Fleet::new();
+    for (name, ms) in [("alpha", 900), ("bravo", 600), ("charlie", 300)] {
+        for (name, fields) in
+            [(name.to_owned(), ""), (format!("{name}-asks"), r#""autonomy_level":"supervised""#)]
+        {
+            fleet.plugin(&name, fields, move |_| async move {
+                tokio::time::sleep(Duration::from_millis(ms)).await;
+                ok("done", "")
+            });
+        }
+    }
+    let result = fleet.advance().await;
+    let gated = ["alpha-asks", "bravo-asks", "charlie-asks"];
+    assert_eq!(result.gated_plugins, gated);
+    let state = fleet.state();
+    assert_eq!(
+        keys(state.get("plugin_runs").expect("written")),
+        ["alpha", "alpha-asks", "bravo", "bravo-asks", "charlie", "charlie-asks"]
+    );
+    let parked = list_at(&state, "pending_gates");
+    assert_eq!(parked.iter().map(|gate| text_at(gate, "plugin")).collect::<Vec<_>>(), gated);
 }

@@ -18,6 +18,7 @@ fn put_old(fleet: &Fleet, name: &str, text: &str, days: u64) {
     std::fs::File::options().write(true).open(path).unwrap().set_modified(written).unwrap();
 }
 
+/// Cases: T324, T470.
 #[tokio::test(start_paused = true)]
 async fn an_advance_deletes_run_logs_and_day_files_of_more_than_thirty_days() {
     let fleet = Fleet::new();
@@ -28,6 +29,7 @@ async fn an_advance_deletes_run_logs_and_day_files_of_more_than_thirty_days() {
         ("runs/young.json", 29, true),
         ("logs/runs/2026-07-20.jsonl", 31, false),
         ("logs/runs/2026-08-01.jsonl", 19, true),
+        ("logs/runs/2026-08-20.jsonl", 0, true),
     ];
     for (name, days, _) in files {
         put_old(&fleet, name, "not even JSON", days);
@@ -48,6 +50,7 @@ async fn a_refused_advance_deletes_nothing() {
     assert!(fleet.paths.runs_dir.join("old.json").exists());
 }
 
+/// Cases: T221.
 #[tokio::test(start_paused = true)]
 async fn a_pointer_outlives_the_run_log_that_it_names() {
     let fleet = Fleet::new();
@@ -62,11 +65,12 @@ async fn a_pointer_outlives_the_run_log_that_it_names() {
     assert_eq!(text_at(&fleet.state(), "plugin_runs.p.last_output.run_id"), run_id);
 }
 
+/// Cases: T317.
 #[tokio::test(start_paused = true)]
 async fn a_direct_run_keeps_the_twenty_newest_of_its_plugin() {
     let fleet = Fleet::new();
     fleet.plugin("p", "", |call| async move {
-        call.engine.print(call.request.invocation, &"x\n".into());
+        call.print(&"x\n".into());
         ok("done", "")
     });
     fleet.spy("other", "");

@@ -1,8 +1,11 @@
 //! The plugin root: which one is used, what is in it, and what an unusable one does.
 
 use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 
-use warpline_core::engine::{AbortReason, AdvanceOptions, Notice, PluginState};
+use warpline_core::engine::{
+    AbortReason, AdvanceOptions, Isolation, Notice, PathOverrides, PluginState,
+};
 use warpline_core::schema::run_log::AdvanceStatus;
 
 use crate::support::{Fleet, at, list_at, ok, state_of, summary_of, text_at};
@@ -13,6 +16,7 @@ fn from_root(root: &std::path::Path) -> AdvanceOptions {
     options
 }
 
+/// Cases: T196, T296.
 #[tokio::test(start_paused = true)]
 async fn a_root_whose_every_manifest_is_broken_is_a_failed_advance() {
     let fleet = Fleet::new();
@@ -31,6 +35,7 @@ async fn a_root_whose_every_manifest_is_broken_is_a_failed_advance() {
     assert!(at(&fleet.state(), "plugin_runs").as_object().unwrap().is_empty());
 }
 
+/// Cases: T197, T295.
 #[tokio::test(start_paused = true)]
 async fn one_broken_manifest_makes_a_good_pass_partial() {
     let fleet = Fleet::new();
@@ -41,7 +46,10 @@ async fn one_broken_manifest_makes_a_good_pass_partial() {
     assert_eq!(result.status, AdvanceStatus::Partial);
     assert_eq!(state_of(&result, "c"), PluginState::Failed);
     assert_eq!(fleet.started(), ["a", "b"]);
-    let loaded = fleet.engine.load_manifests(&fleet.paths.plugins, 1).await;
+    let loaded = fleet
+        .engine
+        .load_manifests(&fleet.paths.plugins, &fleet.environment, Isolation::None, 1)
+        .await;
     assert!(loaded.root_error.is_none());
     assert_eq!(loaded.roster.failures, [("c".into(), "the manifest threw".into())]);
     assert_eq!(loaded.roster.plugins.len(), 2);
@@ -59,6 +67,7 @@ async fn a_bad_manifest_names_the_field_and_never_a_value() {
     assert!(!summary.contains("hunter2") && !summary.contains("teleport"), "{summary}");
 }
 
+/// Cases: T299.
 #[tokio::test(start_paused = true)]
 async fn stray_files_are_ignored_and_links_to_directories_are_plugins() {
     let fleet = Fleet::new();
@@ -76,6 +85,7 @@ async fn stray_files_are_ignored_and_links_to_directories_are_plugins() {
     assert_eq!(fleet.started(), ["linked", "real"]);
 }
 
+/// Cases: T238.
 #[tokio::test(start_paused = true)]
 async fn prototype_is_a_name_like_any_other_and_members_are_not() {
     let fleet = Fleet::new();
@@ -98,6 +108,7 @@ async fn a_directory_that_is_named_otherwise_runs_under_its_own_name() {
     assert!(warnings.len() == 1 && warnings[0].contains("`manifest-name`"), "{warnings:?}");
 }
 
+/// Cases: T208.
 #[tokio::test(start_paused = true)]
 async fn a_root_elsewhere_moves_nothing_of_the_home() {
     let other = Fleet::new();
@@ -113,9 +124,11 @@ async fn a_root_elsewhere_moves_nothing_of_the_home() {
     assert_eq!(text_at(&seen.lock().unwrap()[0].args, "city"), "Bern");
     assert_eq!(other.snapshot(), before, "nothing is written there");
     assert_eq!(text_at(&fleet.state(), "plugin_runs.p.status"), "success");
+    assert!(fleet.events().iter().any(|event| text_at(event, "source") == "p"));
     assert!(result.run_log_path.unwrap().starts_with(&fleet.paths.runs_dir));
 }
 
+/// Cases: T207.
 #[tokio::test(start_paused = true)]
 async fn a_root_may_be_the_default_one_by_name_or_lie_inside_a_plugin() {
     let fleet = Fleet::new();
@@ -130,6 +143,7 @@ async fn a_root_may_be_the_default_one_by_name_or_lie_inside_a_plugin() {
     assert_eq!(state_of(&fleet.advance_with(options).await.unwrap(), "q"), PluginState::Completed);
 }
 
+/// Cases: T200, T202, T298, T391.
 #[tokio::test(start_paused = true)]
 async fn a_refused_root_leaves_no_trace_and_is_named() {
     let fleet = Fleet::new();
@@ -138,10 +152,12 @@ async fn a_refused_root_leaves_no_trace_and_is_named() {
     assert_eq!(error, format!("cannot read plugin root {}: ENOENT", absent.display()));
     let error = fleet.advance_with(from_root("".as_ref())).await.unwrap_err().to_string();
     assert!(error.contains("plugin root was given as an empty string"), "{error}");
+    let cwd = fleet.environment.cwd.display().to_string();
+    assert!(!error.contains("ENOENT") && !error.contains(&cwd), "{error}");
     for path in [fleet.paths.home.join("state"), fleet.paths.logs_dir.clone()] {
         assert!(!path.exists(), "not even a directory: {}", path.display());
     }
-    let report = fleet.engine.load_manifests(&absent, 1).await;
+    let report = fleet.engine.load_manifests(&absent, &fleet.environment, Isolation::None, 1).await;
     assert_eq!(report.root_error, Some((absent, "ENOENT".into())));
     assert!(report.roster.plugins.is_empty() && report.roster.failures.is_empty());
 }
@@ -244,4 +260,38 @@ async fn a_key_of_a_manifest_that_means_nothing_is_told() {
         slip.contains("`side_effect`") && slip.contains("did you mean `side_effects`"),
         "{slip}"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_empty_path_is_refused_and_deletes_nothing_where_the_process_works() {
+    let mut fleet = Fleet::new();
+    fleet.spy("p", "");
+    let work = tempfile::tempdir().unwrap();
+    let old = work.path().join("package.json");
+    std::fs::write(&old, "{}").unwrap();
+    std::fs::File::options()
+        .write(true)
+        .open(&old)
+        .unwrap()
+        .set_modified(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap();
+    fleet.environment.cwd = work.path().to_owned();
+    let before = fleet.snapshot();
+    type Field = fn(&mut PathOverrides) -> &mut Option<PathBuf>;
+    let fields: [(&str, Field); 6] = [
+        ("stateDir", |paths| &mut paths.state_dir),
+        ("runsDir", |paths| &mut paths.runs_dir),
+        ("logsDir", |paths| &mut paths.logs_dir),
+        ("eventsPath", |paths| &mut paths.events_path),
+        ("preferencesPath", |paths| &mut paths.preferences_path),
+        ("approvalPath", |paths| &mut paths.approval_path),
+    ];
+    for (name, field) in fields {
+        let mut options = AdvanceOptions::default();
+        *field(&mut options.paths) = Some(PathBuf::new());
+        let refused = fleet.advance_with(options).await.unwrap_err().to_string();
+        assert!(refused.contains(&format!("`{name}`")), "{refused}");
+    }
+    assert!(old.exists());
+    assert_eq!(fleet.snapshot(), before);
 }

@@ -32,6 +32,7 @@ fn assert_refused(run: &Invocation, code: ErrorCode, name: &str) {
     assert!(!message.contains("hunter2"), "no value in {message}");
 }
 
+/// Cases: T070, T159, T161.
 #[tokio::test(start_paused = true)]
 async fn a_secret_comes_from_the_environment_and_stays_out_of_the_arguments() {
     let fleet = with_token("hunter2");
@@ -44,6 +45,7 @@ async fn a_secret_comes_from_the_environment_and_stays_out_of_the_arguments() {
     assert!(!seen[0].context.to_compact().contains("hunter2"));
 }
 
+/// Cases: T071, T073, T075.
 #[tokio::test(start_paused = true)]
 async fn a_missing_or_empty_secret_fails_once_by_name() {
     for fleet in [Fleet::new(), with_token("")] {
@@ -65,6 +67,7 @@ async fn every_missing_secret_is_named_in_one_error() {
     assert!(message.contains("toString") && !message.contains("TOKEN"), "{message}");
 }
 
+/// Cases: T074.
 #[tokio::test(start_paused = true)]
 async fn no_declared_secret_means_none_to_miss() {
     for fields in ["", r#""secrets":[]"#] {
@@ -74,6 +77,7 @@ async fn no_declared_secret_means_none_to_miss() {
     }
 }
 
+/// Cases: T160, T161.
 #[tokio::test(start_paused = true)]
 async fn a_secret_in_the_config_file_or_the_call_is_refused() {
     let fleet = with_token("good");

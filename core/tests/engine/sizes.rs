@@ -120,7 +120,7 @@ async fn a_long_line_without_its_end_is_written_once() {
     fleet.plugin("p", r#""timeout_ms":3600000"#, |call| async move {
         let piece = "x".repeat(100).as_str().into();
         for _ in 0..50_000 {
-            call.engine.print(call.request.invocation, &piece);
+            call.print(&piece);
         }
         ok("done", "")
     });

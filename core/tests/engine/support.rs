@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -13,7 +15,7 @@ use warpline_core::clock::Instant;
 use warpline_core::decide::{denial, gate};
 use warpline_core::engine::{
     AbortReason, AdvanceOptions, AdvanceResult, AttemptRequest, CallId, Clock, Engine, Host,
-    HostFailure, Invocation, InvokeOptions, Notice, PluginState, Request, Witness,
+    HostFailure, Invocation, InvokeOptions, Isolation, Notice, PluginState, Request, Witness,
 };
 use warpline_core::error::{Error, Result};
 use warpline_core::home::{Environment, Paths, state};
@@ -43,23 +45,43 @@ pub struct Call {
     pub engine: Arc<Engine>,
 }
 
+impl Call {
+    /// Prints, and gives what a reader may see of it.
+    pub fn print(&self, text: &JsString) -> String {
+        let prints = self.engine.prints(self.request.invocation).expect("it is running");
+        prints.print(text).as_ref().unwrap_or(text).to_text()
+    }
+}
+
 #[derive(Default)]
 pub struct FakeHost {
     engine: OnceLock<Weak<Engine>>,
     handlers: Mutex<HashMap<String, Handler>>,
     unloadable: Mutex<HashMap<String, String>>,
     open: Mutex<HashMap<CallId, CancellationToken>>,
-    pub started: Mutex<Vec<String>>,
+    /// Whether it keeps handlers and nobody hears its notices: then it loads and calls in one.
+    pub keeps: AtomicBool,
+    /// How long the handler of a plugin takes to load then, in milliseconds; without end if not said.
+    pub loading: Mutex<HashMap<String, Option<u64>>>,
+    pub started: Arc<Mutex<Vec<String>>>,
     pub aborts: Mutex<Vec<AbortReason>>,
     pub notices: Mutex<Vec<Notice>>,
     pub watcher: Mutex<Option<Watcher>>,
 }
 
 impl Host for FakeHost {
+    fn keeps_handlers(&self) -> bool {
+        self.keeps.load(Ordering::Relaxed)
+    }
+
+    fn hears(&self, _operation: u64) -> bool {
+        !self.keeps_handlers()
+    }
+
     fn start(&self, id: CallId, _operation: u64, request: Request) {
         let engine = self.engine.get().and_then(Weak::upgrade).expect("the engine lives");
         match request {
-            Request::LoadManifests { plugins } => {
+            Request::LoadManifests { plugins, .. } => {
                 assert!(engine.begin(id));
                 if plugins.iter().any(|plugin| plugin.name == "hangs") {
                     return;
@@ -73,7 +95,10 @@ impl Host for FakeHost {
                     row.insert("plugin", &plugin.name);
                     match manifest {
                         Some(Ok(manifest)) => row.insert("manifest", manifest),
-                        _ => row.insert("error", "the manifest threw"),
+                        _ => row.insert(
+                            "error",
+                            source.strip_prefix("throws: ").unwrap_or("the manifest threw"),
+                        ),
                     }
                     row.into()
                 });
@@ -93,15 +118,34 @@ impl Host for FakeHost {
                 }
                 assert!(engine.begin(id), "nobody has given up yet");
                 let aborted = CancellationToken::new();
-                self.started.lock().unwrap().push(name.clone());
                 self.open.lock().unwrap().insert(id, aborted.clone());
+                let failed = |message: String| HostFailure::Threw(message.into());
+                let load = request.load;
+                if load && let Some(thrown) = self.unloadable.lock().unwrap().get(&name) {
+                    return engine.complete(id, Err(failed(thrown.clone())));
+                }
+                let loading = self.loading.lock().unwrap().get(&name).copied();
                 let handler = self.handlers.lock().unwrap()[&name].clone();
                 let call = Call { request: *request, aborted, engine: engine.clone() };
-                let answer = handler(call);
+                let started = self.started.clone();
+                let run = move || {
+                    started.lock().unwrap().push(name);
+                    handler(call)
+                };
+                if !load {
+                    let answer = run();
+                    tokio::spawn(async move { engine.complete(id, answer.await.map_err(failed)) });
+                    return;
+                }
                 tokio::spawn(async move {
-                    let answer = answer.await;
-                    let failed = |message: String| HostFailure::Threw(message.into());
-                    engine.complete(id, answer.map_err(failed));
+                    match loading.unwrap_or(Some(0)) {
+                        Some(ms) => tokio::time::sleep(Duration::from_millis(ms)).await,
+                        None => return,
+                    }
+                    if engine.begin(id) {
+                        let answer = run().await;
+                        engine.complete(id, answer.map_err(failed));
+                    }
                 });
             }
         }
@@ -161,7 +205,7 @@ impl Fleet {
         let start = Instant::parse(START).expect("parses");
         let engine = Engine::with_clock(host.clone(), Clock::starting_at(start));
         assert!(host.engine.set(Arc::downgrade(&engine)).is_ok(), "set once");
-        let vars = [("WARPLINE_HOME".to_owned(), root.display().to_string())].into();
+        let vars = [("WARPLINE_HOME".to_owned(), root.display().to_string().into())].into();
         let environment = Environment { vars, cwd: root.clone() };
         let paths = Paths::new(root);
         let cancel = CancellationToken::new();
@@ -234,7 +278,10 @@ impl Fleet {
 
     /// The manifest of a plugin, as the engine loads it.
     pub async fn manifest(&self, name: &str) -> Manifest {
-        let loaded = self.engine.load_manifests(&self.paths.plugins, 1).await;
+        let loaded = self
+            .engine
+            .load_manifests(&self.paths.plugins, &self.environment, Isolation::None, 1)
+            .await;
         loaded.roster.plugins[&JsString::from(name)].manifest.clone()
     }
 

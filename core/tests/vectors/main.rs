@@ -60,6 +60,7 @@ fn families() -> Vec<Family> {
     read_folder(&folder()).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
+/// Cases: T498, T499.
 #[test]
 fn every_family_passes() {
     // Written straight to the stream, so that the counts show without asking for them.

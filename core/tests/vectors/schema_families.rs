@@ -159,10 +159,10 @@ fn config_resolve(input: &Input) -> Result<Value, String> {
     manifest.insert("inputs", input.value("inputs")?.clone());
     manifest.insert("secrets", input.value("secrets")?.clone());
     let manifest = Manifest::parse(&manifest.into()).map_err(|issues| format!("{issues:?}"))?;
-    let mut env: HashMap<JsString, String> = HashMap::new();
+    let mut env: HashMap<JsString, JsString> = HashMap::new();
     for (name, value) in input.object("env")?.iter() {
         let value = value.as_string().ok_or_else(|| format!("`env.{name}` is not a string"))?;
-        env.insert(name.clone(), value.to_text());
+        env.insert(name.clone(), value.clone());
     }
     let file = input.optional_text("file")?;
     let resolved =

@@ -7,6 +7,7 @@ import { runAdvance } from 'warpline'
 import {
   configure,
   grant,
+  install,
   lastBody,
   pluginsDir,
   proc,
@@ -15,8 +16,14 @@ import {
   write,
 } from './support.mjs'
 
+async function fleetHome(t) {
+  const home = await temporaryHome(t)
+  await install(home, 'anomaly-watch', 'daily-digest', 'host-metrics', 'incident-note')
+  return home
+}
+
 // force: the readings change faster here than any ttl.
-const advance = (options = {}) => runAdvance({ pluginsDir, force: true, ...options })
+const advance = (options = {}) => runAdvance({ force: true, ...options })
 const states = ({ plugin_states }) => Object.fromEntries([...plugin_states].sort())
 const names = (breaches) => breaches.map(({ limit }) => limit)
 const errorOf = ({ plugin_entries }, plugin) =>
@@ -27,7 +34,7 @@ async function report(home) {
 }
 
 test('breaches come, stay and go', async (t) => {
-  const home = await temporaryHome(t)
+  const home = await fleetHome(t)
   await configure(home, 'host-metrics', { source: proc('quiet') })
   await advance()
   assert.deepEqual(await report(home), { breached: [], newly_breached: [], cleared: [] })
@@ -55,7 +62,7 @@ test('breaches come, stay and go', async (t) => {
 })
 
 test('a reading equal to its limit is within it', async (t) => {
-  const home = await temporaryHome(t)
+  const home = await fleetHome(t)
   await configure(home, 'host-metrics', { source: proc('busy') })
   await configure(home, 'anomaly-watch', {
     load_per_cpu_max: 4.5,
@@ -67,7 +74,7 @@ test('a reading equal to its limit is within it', async (t) => {
 })
 
 test('a record that anomaly-watch did not write stops it and stays as it is', async (t) => {
-  const home = await temporaryHome(t)
+  const home = await fleetHome(t)
   await configure(home, 'host-metrics', { source: proc('busy') })
   for (const text of [
     '{"disk_used_max_percent": true}',
@@ -86,7 +93,7 @@ test('a record that anomaly-watch did not write stops it and stays as it is', as
 })
 
 test('without a grant no note is written, and the digest says what it lacks', async (t) => {
-  const home = await temporaryHome(t)
+  const home = await fleetHome(t)
   await configure(home, 'host-metrics', { source: proc('busy') })
   const result = await advance()
   assert.equal(result.status, 'complete')
@@ -123,7 +130,7 @@ no data from incident-note
 })
 
 test('one note for each breach, however often it is seen', async (t) => {
-  const home = await temporaryHome(t)
+  const home = await fleetHome(t)
   await configure(home, 'host-metrics', { source: proc('busy') })
   await grant(home, 'incident-note')
   const result = await advance()
@@ -192,7 +199,7 @@ export const manifest = PluginManifestSchema.parse({ name: 'anomaly-watch', vers
   await grant(home, 'incident-note')
   for (const text of hostile) {
     await write(home, 'plugins/anomaly-watch/handler.ts', watch(text))
-    const result = await advance({ pluginsDir: join(home, 'plugins') })
+    const result = await advance()
     assert.equal(result.plugin_states.get('incident-note'), 'failed', text)
     assert.equal(errorOf(result, 'incident-note').code, 'parse_error', text)
     await assert.rejects(readdir(join(home, 'notes')), { code: 'ENOENT' })
@@ -200,7 +207,7 @@ export const manifest = PluginManifestSchema.parse({ name: 'anomaly-watch', vers
 })
 
 test('the levels put the digest behind the notes', async (t) => {
-  const home = await temporaryHome(t)
+  const home = await fleetHome(t)
   await configure(home, 'host-metrics', { source: proc('quiet') })
   const order = []
   await advance({ onPluginStart: (plugin) => order.push(plugin) })

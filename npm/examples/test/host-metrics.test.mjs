@@ -1,3 +1,4 @@
+// Readings of a machine, on fixed files.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { invokePlugin } from 'warpline/unstable-runtime'

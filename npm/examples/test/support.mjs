@@ -1,13 +1,83 @@
 // What the tests of the examples share: a temporary home, its files, and the fixed readings.
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { openTestHome } from 'warpline/unstable-testing'
+import { native } from '../../lib/native.js'
 
 export const pluginsDir = fileURLToPath(new URL('../plugins', import.meta.url))
 
 /** A directory in the layout of /proc with known numbers. */
 export const proc = (name) => fileURLToPath(new URL(`fixtures/proc-${name}`, import.meta.url))
+
+/** A home in which the examples run one by one; it is gone after the test. */
+export async function testHome(t) {
+  const home = await openTestHome({ pluginsDir })
+  t.after(() => home.remove())
+  return home
+}
+
+/** Imports a file of an example that imports none itself. Node.js 20 reads no TypeScript. */
+export async function importRules(path) {
+  const { source } = native().eraseFile(join(pluginsDir, path))
+  return import(`data:text/javascript,${encodeURIComponent(source)}`)
+}
+
+/** The JSON body of a result's last Output. */
+export const bodyOf = ({ artifacts_produced }) => JSON.parse(artifacts_produced.at(-1).body)
+
+/** The first error of a run that failed. */
+export function errorOf({ result }) {
+  if (result.status !== 'failed') throw new Error(`the run did not fail: ${result.summary}`)
+  return result.errors[0]
+}
+
+/**
+ * A server on this machine: `answer(request, outgoing)` gives `[status, body, headers]`, where `request` is
+ * `{method, path, headers, body}`, or writes to `outgoing` itself. What was asked is kept in `asked`.
+ */
+export async function serve(t, answer) {
+  const asked = []
+  const server = createServer(async (incoming, outgoing) => {
+    let body = ''
+    for await (const chunk of incoming.setEncoding('utf8')) body += chunk
+    const { method, url: path, headers } = incoming
+    const request = { method, path, headers, body }
+    asked.push(request)
+    const answered = await answer(request, outgoing)
+    // Without an answer, whoever asked waits.
+    if (answered === undefined) return
+    const [status, text, more = {}] = answered
+    outgoing.writeHead(status, more)
+    outgoing.end(typeof text === 'string' ? text : JSON.stringify(text))
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${server.address().port}`, asked }
+}
+
+/** An address at which nobody listens. */
+export async function deadUrl() {
+  const server = createServer()
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return `http://127.0.0.1:${port}`
+}
+
+/** Puts some of the examples into the plugin folder of a home, for an advance. */
+export async function install(home, ...plugins) {
+  await mkdir(join(home, 'plugins'), { recursive: true })
+  for (const plugin of plugins) {
+    await symlink(join(pluginsDir, plugin), join(home, 'plugins', plugin))
+  }
+  return join(home, 'plugins')
+}
 
 /** Makes an empty home the one of this process; it is gone after the test. */
 export async function temporaryHome(t) {

@@ -1,33 +1,56 @@
-// Undoes what plugin code changes in the process: the working directory and the environment.
+// Undoes what plugin code changes in the process: working directory, environment, file mode mask.
 //
 // A change belongs to the call in whose async context it was made; it lasts until the last call that
 // made it is over. What the host changes stays, whenever it does.
 
-import { currentCall } from './plugin-call.js'
+'use strict'
 
-/** @typedef {import('./plugin-call.js').PluginCall} PluginCall */
+const { showsEnvironment } = require('../environment.js')
+const { ownMap, ownSet } = require('../intrinsics.js')
+
+const { currentCall } = require('./plugin-call.js')
+
+/** @typedef {InstanceType<typeof import('./plugin-call.js').PluginCall>} PluginCall */
 
 const DIRECTORY = Symbol('working directory')
+const MASK = Symbol('file mode mask')
 
-/** @type {Map<string | symbol, { original: string | undefined, writers: Set<PluginCall> }>} */
-const changes = new Map()
+const { deleteProperty, get, set } = Reflect
+
+/** @type {Map<string | symbol, { original: any, writers: Set<PluginCall> }>} */
+const changes = ownMap()
 
 let watching = false
 /** @type {NodeJS.ProcessEnv} */
 let realEnvironment
 /** @type {NodeJS.ProcessEnv} */
 let watchedEnvironment
+/** @type {() => string} */
+let realCwd
 /** @type {(directory: string) => void} */
 let realChdir
+/** @type {(mask: string | number) => number} */
+let realUmask
 
 /** Begins to watch the process, once. */
-export function watchProcess() {
+function watchProcess() {
   if (watching) return
   watching = true
+  realCwd = process.cwd.bind(process)
   realChdir = process.chdir.bind(process)
   process.chdir = (directory) => {
     if (allowed(DIRECTORY, currentDirectory)) realChdir(directory)
   }
+  realUmask = process.umask.bind(process)
+  process.umask = /** @type {typeof process.umask} */ (
+    (/** @type {any} */ mask) => {
+      // Without an argument it is a question, which Node answers by setting the mask twice.
+      if (mask === undefined) return realUmask(mask)
+      const before = realUmask(mask)
+      if (!allowed(MASK, () => before)) realUmask(before)
+      return before
+    }
+  )
   watchEnvironment(process.env)
   Object.defineProperty(process, 'env', {
     configurable: true,
@@ -46,49 +69,51 @@ export function watchProcess() {
 
 /** @param {NodeJS.ProcessEnv} environment */
 function watchEnvironment(environment) {
-  const valueBefore = (/** @type {string | symbol} */ key) => () => Reflect.get(environment, key)
+  const valueBefore = (/** @type {string | symbol} */ key) => () => get(environment, key)
   realEnvironment = environment
   watchedEnvironment = new Proxy(environment, {
-    set: (target, key, value) => !allowed(key, valueBefore(key)) || Reflect.set(target, key, value),
-    deleteProperty: (target, key) =>
-      !allowed(key, valueBefore(key)) || Reflect.deleteProperty(target, key),
+    set: (target, key, value) => !allowed(key, valueBefore(key)) || set(target, key, value),
+    deleteProperty: (target, key) => !allowed(key, valueBefore(key)) || deleteProperty(target, key),
     defineProperty: (target, key, property) =>
       !allowed(key, valueBefore(key)) || Reflect.defineProperty(target, key, property),
   })
+  showsEnvironment(watchedEnvironment, environment)
 }
 
 /**
  * Ends a call: what it changed is put back.
  *
  * @param {PluginCall} call
- * @returns {string[]} what it had left changed, in words
+ * @param {(what: string) => void} tell takes what it had left changed, in words
  */
-export function restoreAfter(call) {
+function restoreAfter(call, tell) {
   call.over = true
-  const words = []
+  if (!call.changed) return
   for (const key of call.changed) {
     const change = changes.get(key)
     change?.writers.delete(call)
     if (!change || change.writers.size > 0) continue
     changes.delete(key)
-    const current = key === DIRECTORY ? currentDirectory() : Reflect.get(realEnvironment, key)
-    if (current === change.original) continue
-    words.push(restore(key, change.original))
+    const word = restore(key, change.original)
+    if (word) tell(word)
   }
   call.changed.clear()
-  return words
 }
 
 /**
  * @param {string | symbol} key
- * @param {string | undefined} original
+ * @param {any} original
+ * @returns {string | undefined} what was put back, where anything was
  */
 function restore(key, original) {
+  if (key === MASK) return realUmask(original) === original ? undefined : 'the mask of file modes'
   if (key !== DIRECTORY) {
-    if (original === undefined) Reflect.deleteProperty(realEnvironment, key)
-    else Reflect.set(realEnvironment, key, original)
+    if (get(realEnvironment, key) === original) return undefined
+    if (original === undefined) deleteProperty(realEnvironment, key)
+    else set(realEnvironment, key, original)
     return `the environment variable \`${String(key)}\``
   }
+  if (currentDirectory() === original) return undefined
   try {
     realChdir(original ?? '/')
     return 'the working directory'
@@ -101,9 +126,9 @@ function restore(key, original) {
  * Whether the running code may change `key`; remembers whose change it is.
  *
  * @param {string | symbol} key
- * @param {() => string | undefined} current
+ * @param {() => unknown} before gives what it is now
  */
-function allowed(key, current) {
+function allowed(key, before) {
   const call = currentCall()
   if (!call) {
     // The host's word is final: nothing is put back over it.
@@ -111,17 +136,20 @@ function allowed(key, current) {
     return true
   }
   if (call.over) return false
-  const change = changes.get(key) ?? { original: current(), writers: new Set() }
+  const change = changes.get(key) ?? { original: before(), writers: ownSet() }
   change.writers.add(call)
   changes.set(key, change)
+  call.changed ??= ownSet()
   call.changed.add(key)
   return true
 }
 
 function currentDirectory() {
   try {
-    return process.cwd()
+    return realCwd()
   } catch {
     return undefined
   }
 }
+
+module.exports = { watchProcess, restoreAfter }

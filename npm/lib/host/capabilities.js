@@ -1,5 +1,7 @@
 // Mints the capability context of one attempt from what the engine says the manifest earned.
 
+'use strict'
+
 /**
  * @typedef {import('../unstable-capabilities.js').CapabilityContext} CapabilityContext
  * @typedef {import('../unstable-capabilities.js').Caller} Caller
@@ -16,7 +18,7 @@
  * @param {ContextData} data
  * @returns {CapabilityContext}
  */
-export function mintCapabilities(data) {
+function mintCapabilities(data) {
   const caller = Object.freeze({ ...data.caller })
 
   /**
@@ -35,7 +37,7 @@ export function mintCapabilities(data) {
     const found = Object.hasOwn(data.dependencies, name) ? data.dependencies[name] : undefined
     if (found) return found
     throw new Error(
-      `plugin \`${caller.plugin}\` reads \`${String(name)}\`, which its manifest does not name in \`dependencies\``,
+      `plugin \`${caller.plugin}\` reads \`${String(name)}\`, which its manifest does not declare: add it to \`dependencies\``,
     )
   }
 
@@ -62,3 +64,5 @@ export function mintCapabilities(data) {
     }),
   })
 }
+
+module.exports = { mintCapabilities }

@@ -3,15 +3,20 @@
 // It decides nothing: no timer, no retry. A call the engine no longer waits for is forgotten, and
 // what its code still does is neither an answer nor an unhandled rejection.
 
-import { importPlugin, revisionNumber } from '../loader/import-plugin.js'
-import { restoreAfter, watchProcess } from './ambient.js'
-import { mintCapabilities } from './capabilities.js'
-import { PluginCall } from './plugin-call.js'
-import { divertPrints } from './prints.js'
-import { jsonOf, plainJsonOf, textOfThrown } from './text.js'
+'use strict'
+
+const { nextTurn, ownMap, parse, stringify } = require('../intrinsics.js')
+const { importPlugin, revisionNumber } = require('../loader/import-plugin.js')
+const { restoreAfter, watchProcess } = require('./ambient.js')
+const { mintCapabilities } = require('./capabilities.js')
+const { PluginCall } = require('./plugin-call.js')
+const { divertPrints, showRest } = require('./prints.js')
+const { jsonOf, plainJsonOf, textOfThrown } = require('./text.js')
 
 /**
  * @typedef {import('../native-engine.js').PluginModule} PluginModule
+ * @typedef {import('../native-engine.js').NativePrints} NativePrints
+ * @typedef {import('../native-engine.js').Erased} Erased
  * @typedef {import('./capabilities.js').ContextData} ContextData
  * @typedef {{
  *   kind: 'attempt',
@@ -19,30 +24,43 @@ import { jsonOf, plainJsonOf, textOfThrown } from './text.js'
  *   plugin: PluginModule,
  *   attempt: number,
  *   invocation: number,
- *   manifest: unknown,
+ *   manifest: { secrets?: string[] },
  *   args: Record<string, unknown>,
  *   context: ContextData,
- *   capture: boolean,
- * }} AttemptRequest
+ *   prints: boolean,
+ *   load?: true,
+ * }} AttemptRequest `load` says that the handler is to be loaded first
  * @typedef {{
  *   kind: 'handler',
  *   operation: number,
  *   plugin: PluginModule,
  *   invocation: number,
- *   capture: boolean,
+ *   secrets: string[],
+ *   prints: boolean,
  * }} HandlerRequest
- * @typedef {{ kind: 'manifests', operation: number, plugins: PluginModule[] }
- *   | HandlerRequest
- *   | AttemptRequest} Request
+ * @typedef {{
+ *   kind: 'manifests',
+ *   operation: number,
+ *   plugins: PluginModule[],
+ *   invocation: number,
+ *   prints: boolean,
+ * }} ManifestsRequest
+ * @typedef {ManifestsRequest | HandlerRequest | AttemptRequest} Request
  * @typedef {(...args: unknown[]) => unknown} Handler
+ * @typedef {{ plugin: string, thrown: unknown, secrets?: string[] }} Fault what plugin code threw;
+ *   `secrets` names variables whose values it may quote, and is left out where they are not known
  * @typedef {<T>(code: () => T) => T} Enter
+ * @typedef {{ outcome: 'value' | 'threw' | 'noJson', json: string }} Answer
  * @typedef {{
  *   begin(call: number): boolean,
  *   complete(call: number, outcome: 'value' | 'threw' | 'noJson', json: string): void,
- *   print(invocation: number, text: string): void,
+ *   prints(invocation: number): NativePrints | null,
  *   warn(text: string): void,
  *   enter(operation: number): Enter | undefined,
- * }} Engine how the host answers; `enter` gives the async context of an operation's caller
+ *   threw(operation: number, fault: Fault): void,
+ *   settled?(call: number): void,
+ * }} Engine how the host answers; `enter` gives the async context of an operation's caller, `settled`
+ *   hears that the code of an aborted attempt is over
  * @typedef {'timeout' | 'cancelled' | 'dropped'} AbortReason
  */
 
@@ -54,12 +72,12 @@ const REASONS = {
 }
 
 /** Runs plugin code for one engine. */
-export class NodeHost {
+class NodeHost {
   #engine
   /** @type {Map<number, Handler>} loaded handlers, by revision number */
-  #handlers = new Map()
+  #handlers = ownMap()
   /** @type {Map<number, (reason: AbortReason) => void>} how to abort each open call */
-  #open = new Map()
+  #open = ownMap()
 
   /** @param {Engine} engine */
   constructor(engine) {
@@ -71,14 +89,15 @@ export class NodeHost {
    *
    * @param {number} call
    * @param {string} requestJson
+   * @param {Erased | null} [erased] the file of a handler that is to be loaded, where it was read already
    */
-  start(call, requestJson) {
+  start(call, requestJson, erased = null) {
     try {
-      const request = /** @type {Request} */ (JSON.parse(requestJson))
+      const request = /** @type {Request} */ (parse(requestJson))
       divertPrints()
       watchProcess()
       const enter = this.#engine.enter(request.operation) ?? ((code) => code())
-      enter(() => this.#begin(call, request))
+      enter(() => this.#begin(call, request, erased))
     } catch (thrown) {
       this.#fail(call, textOfThrown(thrown))
     }
@@ -103,17 +122,25 @@ export class NodeHost {
   /**
    * @param {number} call
    * @param {Request} request
+   * @param {Erased | null} erased
    */
-  #begin(call, request) {
+  #begin(call, request, erased) {
+    // Before it is asked whether it still waits: later, it may have let go of them.
+    const prints = request.prints ? this.#engine.prints(request.invocation) : null
+    if (request.kind === 'attempt' && !request.load && this.#open.size > 0) {
+      this.#attemptApart(call, request, prints)
+      return
+    }
     // What the engine has given up meanwhile must not run: it is on record as over.
     if (!this.#engine.begin(call)) return
     switch (request.kind) {
       case 'manifests':
-        return this.#settle(call, this.#manifests(request.plugins))
+        return this.#settle(call, this.#manifests(request, prints))
       case 'handler':
-        return this.#settle(call, this.#loadHandler(request))
+        return this.#settle(call, this.#loadHandler(request, prints))
       case 'attempt':
-        return this.#attempt(call, request)
+        if (request.load) return this.#loadAndAttempt(call, request, prints, erased)
+        return this.#attempt(call, request, prints)
     }
   }
 
@@ -123,11 +150,12 @@ export class NodeHost {
    * @param {number} call
    * @param {Promise<string>} json
    */
-  #settle(call, json) {
-    json.then(
-      (text) => this.#engine.complete(call, 'value', text),
-      (thrown) => this.#fail(call, textOfThrown(thrown)),
-    )
+  async #settle(call, json) {
+    try {
+      this.#engine.complete(call, 'value', await json)
+    } catch (thrown) {
+      this.#fail(call, textOfThrown(thrown))
+    }
   }
 
   /**
@@ -135,40 +163,102 @@ export class NodeHost {
    * @param {string} text
    */
   #fail(call, text) {
-    this.#engine.complete(call, 'threw', JSON.stringify(text))
+    this.#engine.complete(call, 'threw', stringify(text))
   }
 
-  /** @param {PluginModule[]} plugins */
-  async #manifests(plugins) {
-    const answers = plugins.map(async (plugin) => {
-      const name = JSON.stringify(plugin.name)
-      try {
-        const manifest = await this.#load(plugin, 'manifest.ts', undefined, (module) => {
-          if (module.manifest === undefined) {
-            throw new Error(`${plugin.directory}/manifest.ts exports no \`manifest\``)
-          }
-          return plainJsonOf(module.manifest)
-        })
-        return `{"plugin":${name},"manifest":${manifest}}`
-      } catch (thrown) {
-        return `{"plugin":${name},"error":${JSON.stringify(textOfThrown(thrown))}}`
-      }
-    })
-    return `[${(await Promise.all(answers)).join(',')}]`
+  /**
+   * @param {ManifestsRequest} request
+   * @param {NativePrints | null} prints
+   */
+  async #manifests({ operation, plugins }, prints) {
+    const answers = plugins.map((plugin) => this.#manifest(operation, plugin, prints))
+    const rows = []
+    for (const answer of answers) rows.push(await answer)
+    return `[${rows.join(',')}]`
   }
 
-  /** @param {HandlerRequest} request */
-  async #loadHandler({ plugin, invocation, capture }) {
-    const number = revisionNumber(plugin)
-    if (!this.#handlers.has(number)) {
-      const print = this.#capture(invocation, capture)
-      const handler = await this.#load(plugin, 'handler.ts', print, (module) => {
-        if (typeof module.handler === 'function') return /** @type {Handler} */ (module.handler)
-        throw new Error(`${plugin.directory}/handler.ts exports no function \`handler\``)
+  /**
+   * One row of the answer. Never rejects: an error of one manifest is not an error of the others.
+   *
+   * @param {number} operation
+   * @param {PluginModule} plugin
+   * @param {NativePrints | null} prints
+   */
+  async #manifest(operation, plugin, prints) {
+    const name = stringify(plugin.name)
+    try {
+      const manifest = await this.#load(plugin, 'manifest.ts', prints, (module) => {
+        if (module.manifest === undefined) {
+          throw new Error(`${plugin.directory}/manifest.ts exports no \`manifest\``)
+        }
+        return plainJsonOf(module.manifest)
       })
-      this.#handlers.set(number, handler)
+      return `{"plugin":${name},"manifest":${manifest}}`
+    } catch (thrown) {
+      this.#engine.threw(operation, { plugin: plugin.name, thrown })
+      return `{"plugin":${name},"error":${stringify(textOfThrown(thrown))}}`
+    }
+  }
+
+  /**
+   * @param {Pick<HandlerRequest, 'operation' | 'plugin' | 'secrets'>} request
+   * @param {NativePrints | null} prints
+   * @param {Erased | null} [erased]
+   */
+  async #loadHandler({ operation, plugin, secrets }, prints, erased = null) {
+    const number = revisionNumber(plugin)
+    if (this.#handlers.has(number)) return 'null'
+    const take = (/** @type {Record<string, unknown>} */ module) => {
+      if (typeof module.handler === 'function') return /** @type {Handler} */ (module.handler)
+      throw new Error(`${plugin.directory}/handler.ts exports no function \`handler\``)
+    }
+    const load = this.#load(plugin, 'handler.ts', prints, take, erased)
+    try {
+      this.#handlers.set(number, await load)
+    } catch (thrown) {
+      this.#engine.threw(operation, { plugin: plugin.name, thrown, secrets })
+      throw thrown
     }
     return 'null'
+  }
+
+  /**
+   * Loads a handler and calls it, unless the engine has given that up meanwhile.
+   *
+   * @param {number} call
+   * @param {AttemptRequest} request
+   * @param {NativePrints | null} prints
+   * @param {Erased | null} erased
+   */
+  async #loadAndAttempt(call, request, prints, erased) {
+    const { operation, plugin, manifest } = request
+    try {
+      const loading = { operation, plugin, secrets: manifest.secrets ?? [] }
+      await this.#loadHandler(loading, prints, erased)
+      this.#attemptApart(call, request, prints)
+    } catch (thrown) {
+      this.#fail(call, textOfThrown(thrown))
+    }
+  }
+
+  /**
+   * Calls a handler in a turn of its own, unless the engine has given that up meanwhile. Never throws.
+   *
+   * A handler that keeps the thread must find none beside it that has returned and could not say so yet: the
+   * time that it takes would be theirs.
+   *
+   * @param {number} call
+   * @param {AttemptRequest} request
+   * @param {NativePrints | null} prints
+   */
+  #attemptApart(call, request, prints) {
+    nextTurn(() => {
+      try {
+        if (this.#engine.begin(call)) this.#attempt(call, request, prints)
+      } catch (thrown) {
+        this.#fail(call, textOfThrown(thrown))
+      }
+    })
   }
 
   /**
@@ -177,14 +267,15 @@ export class NodeHost {
    * @template T
    * @param {PluginModule} plugin
    * @param {string} file
-   * @param {((text: string) => void) | undefined} print takes what the module prints
+   * @param {NativePrints | null} prints where what the module prints goes, if not straight on
    * @param {(module: Record<string, unknown>) => T} take
+   * @param {Erased | null} [erased]
    * @returns {Promise<T>}
    */
-  async #load(plugin, file, print, take) {
-    const running = new PluginCall(plugin.name, print)
+  async #load(plugin, file, prints, take, erased = null) {
+    const running = new PluginCall(plugin.name, prints)
     try {
-      return await running.run(async () => take(await importPlugin(plugin, file)))
+      return await running.run(async () => take(await importPlugin(plugin, file, erased)))
     } finally {
       this.#end(running)
     }
@@ -193,61 +284,68 @@ export class NodeHost {
   /**
    * @param {number} call
    * @param {AttemptRequest} request
+   * @param {NativePrints | null} prints
    */
-  #attempt(call, request) {
+  #attempt(call, request, prints) {
     const handler = this.#handlers.get(revisionNumber(request.plugin))
     if (!handler) throw new Error(`the handler of \`${request.plugin.name}\` is not loaded`)
-    const { invocation, manifest, args, context } = request
-    const print = this.#capture(invocation, request.capture)
-    const running = new PluginCall(request.plugin.name, print)
+    const { manifest, args, context } = request
+    const running = new PluginCall(request.plugin.name, prints)
     const controller = new AbortController()
     this.#open.set(call, (reason) => {
       running.run(() => controller.abort(REASONS[reason]()))
       this.#end(running)
     })
-    /** @type {Promise<{ json: string } | { noJson: string }>} */
-    const returned = running.run(async () => {
+    const told = { operation: request.operation, secrets: manifest.secrets ?? [] }
+    this.#answer(call, running, told, async () => {
       const value = await handler(manifest, args, controller.signal, mintCapabilities(context))
       try {
-        return { json: jsonOf(value) }
+        return { __proto__: null, outcome: 'value', json: jsonOf(value) }
       } catch (thrown) {
-        return { noJson: `the handler's result has no JSON form: ${textOfThrown(thrown)}` }
+        const why = `the handler's result has no JSON form: ${textOfThrown(thrown)}`
+        return { __proto__: null, outcome: 'noJson', json: stringify(why) }
       }
     })
-    const answer = (/** @type {() => void} */ complete) => {
-      this.#end(running)
-      if (this.#open.delete(call)) complete()
-    }
-    returned.then(
-      (result) =>
-        answer(() => {
-          if ('json' in result) this.#engine.complete(call, 'value', result.json)
-          else this.#engine.complete(call, 'noJson', JSON.stringify(result.noJson))
-        }),
-      (thrown) => {
-        const text = running.run(() => textOfThrown(thrown))
-        answer(() => this.#fail(call, text))
-      },
-    )
   }
 
   /**
-   * Where what is printed under an invocation goes, if anywhere.
+   * Runs an attempt and answers with what it comes to, if that is still wanted.
    *
-   * @param {number} invocation
-   * @param {boolean} capture
+   * @param {number} call
+   * @param {InstanceType<typeof PluginCall>} running
+   * @param {{ operation: number, secrets: string[] }} told what is told of a throw
+   * @param {() => Promise<Answer>} code gives an object that inherits no `then`
    */
-  #capture(invocation, capture) {
-    return capture
-      ? (/** @type {string} */ text) => this.#engine.print(invocation, text)
-      : undefined
-  }
-
-  /** @param {PluginCall} running */
-  #end(running) {
-    if (running.over) return
-    for (const what of restoreAfter(running)) {
-      this.#engine.warn(`plugin \`${running.plugin}\` changed ${what}; it was put back`)
+  async #answer(call, running, { operation, secrets }, code) {
+    /** @type {Answer} */
+    let answer
+    /** @type {import('./host.js').Fault | undefined} */
+    let fault
+    try {
+      answer = await running.run(code)
+    } catch (thrown) {
+      const text = running.run(() => textOfThrown(thrown))
+      answer = { outcome: 'threw', json: stringify(text) }
+      fault = { plugin: running.plugin, thrown, secrets }
+    }
+    try {
+      this.#end(running)
+    } finally {
+      if (this.#open.delete(call)) {
+        if (fault) this.#engine.threw(operation, fault)
+        this.#engine.complete(call, answer.outcome, answer.json)
+      } else this.#engine.settled?.(call)
     }
   }
+
+  /** @param {InstanceType<typeof PluginCall>} running */
+  #end(running) {
+    if (running.over) return
+    showRest(running)
+    restoreAfter(running, (what) => {
+      this.#engine.warn(`plugin \`${running.plugin}\` changed ${what}; it was put back`)
+    })
+  }
 }
+
+module.exports = { NodeHost }

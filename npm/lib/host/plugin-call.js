@@ -1,24 +1,29 @@
 // Whose code is running: every call into a plugin has an async context of its own.
 
-import { AsyncLocalStorage } from 'node:async_hooks'
+'use strict'
+
+const { AsyncLocalStorage } = require('node:async_hooks')
+
+const { shielded } = require('../intrinsics.js')
 
 /** @type {AsyncLocalStorage<PluginCall>} */
-const storage = new AsyncLocalStorage()
+const storage = shielded(new AsyncLocalStorage())
 
 /** One call into plugin code: an import or an attempt. */
-export class PluginCall {
+class PluginCall {
   /** Over calls can still run code, and may no longer change the process. */
   over = false
-  /** @type {Set<string | symbol>} what it changed in the process, to be undone */
-  changed = new Set()
+  /** @type {Set<string | symbol> | undefined} what it changed in the process, to be undone */
+  changed
 
   /**
    * @param {string} plugin
-   * @param {((text: string) => void) | undefined} capture takes what is printed, where it is wanted
+   * @param {import('../native-engine.js').NativePrints | null} prints where what is printed goes before
+   *   it is shown, if anywhere
    */
-  constructor(plugin, capture) {
+  constructor(plugin, prints) {
     this.plugin = plugin
-    this.capture = capture
+    this.prints = prints
   }
 
   /**
@@ -34,7 +39,7 @@ export class PluginCall {
 }
 
 /** The call whose code is running now; `undefined` for the host's own code. */
-export function currentCall() {
+function currentCall() {
   return storage.getStore()
 }
 
@@ -45,6 +50,8 @@ export function currentCall() {
  * @param {() => T} code
  * @returns {T}
  */
-export function outside(code) {
+function outside(code) {
   return storage.exit(code)
 }
+
+module.exports = { PluginCall, currentCall, outside }

@@ -1,12 +1,16 @@
 // Turns whatever plugin code returns or throws into text, without ever failing.
 
-import { inspect, types } from 'node:util'
+'use strict'
+
+const { inspect, types } = require('node:util')
+
+const { replace, stringify } = require('../intrinsics.js')
 
 /** The longest text of a thrown value, in UTF-16 units. */
 const ERROR_LIMIT = 16_384
 
 /** The longest JSON text of a value that a plugin hands over, in UTF-16 units. */
-export const JSON_LIMIT = 32 * 1024 * 1024
+const JSON_LIMIT = 32 * 1024 * 1024
 
 /** What would move the cursor, colour, hide or reorder text on a terminal, or end the line. */
 const UNSAFE =
@@ -18,8 +22,8 @@ const UNSAFE =
  *
  * @param {string} text
  */
-export function oneLine(text) {
-  return text.replace(UNSAFE, (unsafe) => `\\u{${unsafe.charCodeAt(0).toString(16)}}`)
+function oneLine(text) {
+  return replace(text, UNSAFE, (unsafe) => `\\u{${unsafe.charCodeAt(0).toString(16)}}`)
 }
 
 /**
@@ -29,8 +33,8 @@ export function oneLine(text) {
  * @returns {string}
  * @throws {Error} saying why there is none: a cycle, a BigInt, a `toJSON` that throws, too long
  */
-export function jsonOf(value) {
-  const text = JSON.stringify(value) ?? 'null'
+function jsonOf(value) {
+  const text = stringify(value) ?? 'null'
   if (text.length > JSON_LIMIT) {
     throw new RangeError(`the value is longer than ${JSON_LIMIT} characters as JSON`)
   }
@@ -48,7 +52,7 @@ export function jsonOf(value) {
  * @returns {string}
  * @throws {TypeError} for anything that is not plain
  */
-export function plainJsonOf(value) {
+function plainJsonOf(value) {
   const open = [value]
   const seen = new Set()
   while (open.length > 0) {
@@ -75,7 +79,7 @@ const NOT_PLAIN =
  *
  * @param {object} value
  */
-export function isPlain(value) {
+function isPlain(value) {
   // A proxy can show one thing here and another to JSON.
   if (types.isProxy(value)) return false
   const prototype = Object.getPrototypeOf(value)
@@ -89,7 +93,7 @@ export function isPlain(value) {
  * @param {unknown} thrown
  * @returns {string}
  */
-export function textOfThrown(thrown) {
+function textOfThrown(thrown) {
   const text = messageOf(thrown)
   return text.length > ERROR_LIMIT ? `${text.slice(0, ERROR_LIMIT)}… (cut)` : text
 }
@@ -107,3 +111,5 @@ function messageOf(thrown) {
     return 'a value that cannot be shown'
   }
 }
+
+module.exports = { JSON_LIMIT, oneLine, jsonOf, plainJsonOf, isPlain, textOfThrown }

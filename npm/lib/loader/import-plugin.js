@@ -1,44 +1,64 @@
 // Imports a plugin's modules, each revision of its directory once.
 
-import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import * as module from 'node:module'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+'use strict'
 
-import { native, nativePath } from '../native.js'
-import { PluginFiles } from './plugin-files.js'
+const { existsSync } = require('node:fs')
+const nodeModule = require('node:module')
+const { join } = require('node:path')
+const { pathToFileURL } = require('node:url')
+
+const { native, nativePath } = require('../native.js')
+const { PluginFiles } = require('./plugin-files.js')
+const { importError } = require('./syntax-error.js')
 
 /** @typedef {import('../native-engine.js').PluginModule} PluginModule */
 
-const realm = randomUUID().slice(0, 8)
+/** A path that a URL holds as it is. */
+const PLAIN = /^\/[\w./-]*$/
+
+// Another copy of this package in the thread has another one. It guards nothing, and `node:crypto` would
+// be half of what there is to load.
+const realm = (((Math.random() * 2 ** 32) ^ process.hrtime()[1]) >>> 0).toString(16)
+
 /** @type {Map<string, number>} number by plugin directory and revision; 0 is for shared files */
 const revisions = new Map()
 /** @type {Set<string>} directories of which a revision was loaded */
 const seen = new Set()
 let installed = false
+/** @type {InstanceType<typeof PluginFiles> | undefined} where the hooks run in this thread */
+let filesHere
 
 /**
  * Imports `manifest.ts` or `handler.ts` of a plugin.
  *
  * @param {PluginModule} plugin
  * @param {string} file
+ * @param {import('../native-engine.js').Erased | null} [erased] the file, where it was read already
  * @returns {Promise<Record<string, unknown>>}
  */
-export async function importPlugin(plugin, file) {
-  const path = join(plugin.directory, file)
-  if (!existsSync(path)) throw new Error(`${path} does not exist`)
+async function importPlugin(plugin, file, erased = null) {
+  const path = `${plugin.directory}/${file}`
   const number = revisionNumber(plugin)
-  if (process.versions.bun) {
-    // Bun strips types by itself, and reads a file again only where a plain path carries the query.
-    return import(`${path}?warpline=${realm}.${number}`)
-  }
   install()
+  // Bun reads a file again only where a plain path carries the query.
+  const module = `${process.versions.bun ? path : urlOf(path)}?warpline=${realm}.${number}`
+  if (erased) filesHere?.keep(module, erased)
   try {
-    return await import(`${pathToFileURL(path).href}?warpline=${realm}.${number}`)
-  } catch (error) {
-    throw named(error, path)
+    return await import(module)
+  } catch (thrown) {
+    throw existsSync(path) ? importError(thrown, path) : new Error(`${path} does not exist`)
+  } finally {
+    if (erased) filesHere?.forget(module)
   }
+}
+
+/**
+ * The URL of a file by its canonical path.
+ *
+ * @param {string} path
+ */
+function urlOf(path) {
+  return PLAIN.test(path) ? `file://${path}` : pathToFileURL(path).href
 }
 
 /**
@@ -46,7 +66,7 @@ export async function importPlugin(plugin, file) {
  *
  * @param {PluginModule} plugin
  */
-export function revisionNumber(plugin) {
+function revisionNumber(plugin) {
   const key = `${plugin.directory}\0${plugin.revision}`
   const known = revisions.get(key)
   if (known !== undefined) return known
@@ -63,20 +83,25 @@ export function revisionNumber(plugin) {
  * @param {string} directory
  */
 function forgetCommonJs(directory) {
-  const { cache } = module.createRequire(import.meta.url)
-  for (const file of Object.keys(cache)) {
+  for (const file of Object.keys(require.cache)) {
     if (!file.startsWith(`${directory}/`)) continue
-    if (!file.slice(directory.length).includes('/node_modules/')) delete cache[file]
+    if (!file.slice(directory.length).includes('/node_modules/')) delete require.cache[file]
   }
 }
 
-/** Installs the module hooks before the first plugin loads. Bun and Deno strip types themselves. */
+/**
+ * Installs the module hooks before the first plugin loads.
+ *
+ * Bun has none, and needs none: it strips types itself, and forgets files that are taken off its
+ * list. Deno strips types as well, but keeps to the URL it is given.
+ */
 function install() {
-  if (installed || process.versions.bun || process.versions.deno) return
-  const ownPackage = import.meta.url
-  if (typeof module.registerHooks === 'function') {
+  if (installed || process.versions.bun) return
+  const ownPackage = pathToFileURL(join(__dirname, '../../package.json')).href
+  if (typeof nodeModule.registerHooks === 'function') {
     const files = new PluginFiles(realm, ownPackage, native().eraseFile)
-    module.registerHooks({
+    /** @type {import('node:module').RegisterHooksOptions} */
+    const hooks = {
       resolve(specifier, context, next) {
         const step = files.resolve(specifier, context)
         if ('result' in step) return step.result
@@ -84,29 +109,20 @@ function install() {
         const resolved = next(specifier, from)
         return step.finish ? Object.assign(resolved, step.finish(resolved)) : resolved
       },
-      load(url, context, next) {
-        const loaded = files.load(url)
-        return loaded ?? next(url, context)
-      },
-    })
+    }
+    if (!process.versions.deno) {
+      hooks.load = (url, context, next) => files.load(url) ?? next(url, context)
+      filesHere = files
+      native().takeErased()
+    }
+    nodeModule.registerHooks(hooks)
   } else {
-    module.register('./thread-hooks.js', {
-      parentURL: import.meta.url,
+    nodeModule.register('./thread-hooks.js', {
+      parentURL: pathToFileURL(__filename).href,
       data: { realm, ownPackage, native: nativePath() },
     })
   }
   installed = true
 }
 
-/**
- * A syntax error that only the JavaScript engine sees says nothing of the file: the entry is named.
- *
- * @param {unknown} error
- * @param {string} path
- */
-function named(error, path) {
-  if (error instanceof SyntaxError && !error.message.includes('/')) {
-    return new SyntaxError(`${path}: ${error.message}`, { cause: error })
-  }
-  return error
-}
+module.exports = { importPlugin, revisionNumber }

@@ -6,29 +6,37 @@
 // Files outside of the plugin's directory, and its installed packages, carry revision 0: they are
 // shared by all plugins and loaded once. Nothing else in the process is touched.
 
-import { realpathSync } from 'node:fs'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+'use strict'
 
-import { fromNative } from '../errors.js'
+const { realpathSync } = require('node:fs')
+const { fileURLToPath, pathToFileURL } = require('node:url')
+
+const { fromNative } = require('../errors.js')
+const { syntaxError } = require('./syntax-error.js')
 
 const TYPESCRIPT = /\.m?ts$/
+/** A URL of a file that holds the path as it is. */
+const PLAIN = /^file:\/\/\/[\w./-]*$/
 const RELATIVE = /^(?:\.\.?\/|file:)/
 
 /**
  * @typedef {import('../native-engine.js').NativeModule} NativeModule
+ * @typedef {import('../native-engine.js').Erased} Erased
  * @typedef {import('node:module').ResolveFnOutput} Resolved
  * @typedef {{ parentURL?: string | undefined }} ResolveContext
  * @typedef {{ result: Resolved } | { parentURL?: string, finish?: (resolved: Resolved) => Resolved }} ResolveStep
  */
 
 /** One realm's plugin modules. The same code serves synchronous hooks and the hooks thread. */
-export class PluginFiles {
+class PluginFiles {
   #query
   #realm
   #ownPackage
   #eraseFile
   /** @type {Map<string, string>} URL of the plugin's directory, by revision */
   #directories = new Map()
+  /** @type {Map<string, Erased>} what the next load of a URL need not read */
+  #kept = new Map()
 
   /**
    * @param {string} realm
@@ -75,20 +83,33 @@ export class PluginFiles {
    */
   load(url) {
     if (this.#revision(url) === undefined) return undefined
-    const clean = new URL(url)
-    clean.search = ''
-    clean.hash = ''
-    if (!TYPESCRIPT.test(clean.pathname)) return undefined
-    const path = fileURLToPath(clean)
-    const { source, fault } = this.#erased(path)
+    const clean = url.slice(0, url.search(/[?#]/))
+    if (!TYPESCRIPT.test(clean)) return undefined
+    const path = PLAIN.test(clean) ? clean.slice('file://'.length) : fileURLToPath(clean)
+    const { source, fault } = this.#kept.get(url) ?? this.#erased(path)
     if (fault) throw syntaxError(path, fault)
     // No source and no fault: there is no such file. Node says so in its own words.
     if (typeof source !== 'string') return undefined
     return {
       format: 'module',
-      source: `${source}\n\n//# sourceURL=${clean.href}`,
+      source: `${source}\n\n//# sourceURL=${clean}`,
       shortCircuit: true,
     }
+  }
+
+  /**
+   * Keeps what a file was read as for the load that follows at once.
+   *
+   * @param {string} url
+   * @param {Erased} erased
+   */
+  keep(url, erased) {
+    this.#kept.set(url, erased)
+  }
+
+  /** @param {string} url */
+  forget(url) {
+    this.#kept.delete(url)
   }
 
   /** @param {string} path */
@@ -109,7 +130,8 @@ export class PluginFiles {
   #entry(specifier) {
     const revision = specifier.startsWith('file:') ? this.#revision(specifier) : undefined
     if (revision === undefined) return {}
-    this.#directories.set(revision, new URL('.', specifier).href)
+    const end = specifier.lastIndexOf('/', specifier.indexOf('?'))
+    this.#directories.set(revision, specifier.slice(0, end + 1))
     return { result: { url: specifier, format: 'module', shortCircuit: true } }
   }
 
@@ -161,12 +183,4 @@ function realFile(url) {
   }
 }
 
-/**
- * @param {string} path
- * @param {import('../native-engine.js').EraseFault} fault
- */
-function syntaxError(path, fault) {
-  const error = new SyntaxError(`${path}:${fault.line}: ${fault.message}`)
-  error.stack = `${path}:${fault.line}\n${fault.snippet}\n${fault.caret}\n\nSyntaxError [${fault.code}]: ${error.message}`
-  return Object.assign(error, { code: fault.code })
-}
+module.exports = { PluginFiles }

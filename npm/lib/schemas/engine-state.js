@@ -1,11 +1,15 @@
 // The shape of the engine's state document.
 
-import { defineSchema } from '../schema-object.js'
+'use strict'
+
+const { defineSchema } = require('../schema-object.js')
 
 /** @typedef {typeof import('./engine-state.js')} Published */
 
 /** The newest `schema_version` that this build understands. */
-export const ENGINE_STATE_MAX_SCHEMA_VERSION = 1
+const ENGINE_STATE_MAX_SCHEMA_VERSION = 1
 
 /** @type {Published['EngineStateSchema']} */
-export const EngineStateSchema = defineSchema('engine-state')
+const EngineStateSchema = defineSchema('engine-state')
+
+module.exports = { ENGINE_STATE_MAX_SCHEMA_VERSION, EngineStateSchema }

@@ -1,7 +1,11 @@
 // The shape of a plugin's manifest.
 
-import { plainJsonOf } from '../host/text.js'
-import { defineSchema } from '../schema-object.js'
+'use strict'
+
+const { plainJsonOf } = require('../host/text.js')
+const { defineSchema } = require('../schema-object.js')
 
 /** @type {import('../schema.js').Schema<import('./plugin-manifest.js').PluginManifestInput, import('./plugin-manifest.js').PluginManifest>} */
-export const PluginManifestSchema = defineSchema('plugin-manifest', plainJsonOf)
+const PluginManifestSchema = defineSchema('plugin-manifest', plainJsonOf)
+
+module.exports = { PluginManifestSchema }

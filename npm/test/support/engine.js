@@ -9,6 +9,8 @@ export class AskingEngine {
   warnings = []
   /** @type {{ invocation: number, text: string }[]} */
   prints = []
+  /** @type {import('../../lib/host/host.js').Fault[]} */
+  faults = []
   /** @type {{ call: number, ok: boolean, value: any }[]} */
   answers = []
   /** @type {Map<number, import('../../lib/host/host.js').Enter>} */
@@ -24,9 +26,17 @@ export class AskingEngine {
       this.answers.push({ call, ...answer })
       this.#waiting.get(call)?.(answer)
     },
-    print: (invocation, text) => this.prints.push({ invocation, text }),
+    prints: (invocation) => ({
+      print: (text) => {
+        this.prints.push({ invocation, text })
+        return null
+      },
+      release: () => '',
+      redact: (text) => text,
+    }),
     warn: (text) => this.warnings.push(text),
     enter: (operation) => this.callers.get(operation),
+    threw: (_operation, fault) => this.faults.push(fault),
   })
 
   /**
@@ -70,7 +80,7 @@ export class AskingEngine {
       manifest: {},
       args: {},
       context: { caller: { plugin: plugin.name, runId: 'run' }, secrets: [], dependencies: {} },
-      capture: false,
+      prints: false,
       ...fields,
     })
   }

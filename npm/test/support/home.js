@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { temporaryDirectory, writeFiles } from './plugins.js'
 
 /**
- * A new home that `WARPLINE_HOME` leads to, holding these plugins.
+ * Writes plugins into a home.
  *
+ * @param {string} home
  * @param {Record<string, { manifest?: object, handler?: string, files?: Record<string, string> }>} plugins
  */
-export function makeHome(plugins) {
-  const home = join(temporaryDirectory(), '.warpline')
+export function writePlugins(home, plugins) {
   for (const [name, { manifest = {}, handler, files = {} }] of Object.entries(plugins)) {
     const whole = {
       name,
@@ -34,6 +34,16 @@ export const handler: CapabilityHandlerFn = async (manifest, args, signal, capab
       ...files,
     })
   }
+}
+
+/**
+ * A new home that `WARPLINE_HOME` leads to, holding these plugins.
+ *
+ * @param {Parameters<typeof writePlugins>[1]} plugins
+ */
+export function makeHome(plugins) {
+  const home = join(temporaryDirectory(), '.warpline')
+  writePlugins(home, plugins)
   process.env.WARPLINE_HOME = home
   return {
     home,

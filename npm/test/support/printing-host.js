@@ -13,7 +13,7 @@ const plugin = { name: 'printer', directory: join(root, 'printer'), revision: '1
 console.log('host before')
 await engine.manifests(plugin)
 await engine.handler(plugin)
-const { answer } = engine.startAttempt(plugin, { invocation: 5, capture: true })
+const { answer } = engine.startAttempt(plugin, { invocation: 5, prints: true })
 console.log('host meanwhile')
 await answer
 console.log('host after')

@@ -19,6 +19,7 @@ export const published = {
   'warpline/unstable-fs': ['atomicWriteJson', 'atomicWriteText', 'readJsonOrNull'],
   'warpline/unstable-result': ['skillFailure', 'skillHandoff', 'skillOk'],
   'warpline/unstable-capabilities': [],
+  'warpline/unstable-testing': ['openTestHome'],
   'warpline/schemas/plugin-manifest': ['PluginManifestSchema'],
   'warpline/schemas/plugin-config': ['PLUGIN_CONFIG_PRECEDENCE', 'PluginConfigSchema'],
   'warpline/schemas/skill-result': [

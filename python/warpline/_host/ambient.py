@@ -1,4 +1,4 @@
-"""Undoes what plugin code changes in the process: the working directory and the environment.
+"""Undoes what plugin code changes in the process: working directory, environment, file mode mask.
 
 A change belongs to the call in whose context it was made; it lasts until the last call that made it
 is over. What the host changes stays, whenever it does.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING, Callable, Optional, Union
+from os import getcwd
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from .plugin_call import PluginCall, current_call
 
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
 #: Stands for the working directory among the names of variables, which are never empty.
 _DIRECTORY = ""
 
+#: Stands for the mask of file modes. No name of a variable has this sign.
+_MASK = "="
+
 
 class _Change:
-    def __init__(self, original: Optional[str]) -> None:
+    def __init__(self, original: Any) -> None:
         self.original = original
         self.writers: set[PluginCall] = set()
 
@@ -30,6 +34,7 @@ _lock = threading.RLock()
 _watching = False
 _real_chdir = os.chdir
 _real_fchdir = os.fchdir
+_real_umask = os.umask
 
 
 class _Environment(os._Environ[str]):
@@ -71,6 +76,7 @@ def watch_process() -> None:
                 os.environb.__class__ = _BinaryEnvironment
             os.chdir = _chdir
             os.fchdir = _fchdir
+            os.umask = _umask
 
 
 def after_fork() -> None:
@@ -91,6 +97,14 @@ def _fchdir(fd: FileDescriptorLike) -> None:
             _real_fchdir(fd)
 
 
+def _umask(mask: int) -> int:
+    with _lock:
+        before = _real_umask(mask)
+        if not _allowed(_MASK, lambda: before):
+            _real_umask(before)
+        return before
+
+
 def restore_after(call: PluginCall) -> list[str]:
     """Ends a call: puts back what it had left changed, and says in words what that was."""
     words = []
@@ -104,20 +118,27 @@ def restore_after(call: PluginCall) -> list[str]:
             if change.writers:
                 continue
             del _changes[key]
-            current = _directory() if key == _DIRECTORY else _variable(key)
-            if current != change.original:
-                words.append(_restore(key, change.original))
+            word = _restore(key, change.original)
+            if word is not None:
+                words.append(word)
         call.changed.clear()
     return words
 
 
-def _restore(key: str, original: Optional[str]) -> str:
+def _restore(key: str, original: Any) -> Optional[str]:
+    """Puts one thing back, and says in words what was put back, if anything was."""
+    if key == _MASK:
+        return None if _real_umask(original) == original else "the mask of file modes"
     if key == _DIRECTORY:
+        if _directory() == original:
+            return None
         try:
             _real_chdir(original or "/")
             return "the working directory"
         except OSError:
             return "the working directory (it could not be restored)"
+    if _variable(key) == original:
+        return None
     if original is None:
         os._Environ.__delitem__(os.environ, key)
     else:
@@ -125,7 +146,7 @@ def _restore(key: str, original: Optional[str]) -> str:
     return f"the environment variable `{key}`"
 
 
-def _allowed(key: str, current: Callable[[], Optional[str]]) -> bool:
+def _allowed(key: str, current: Callable[[], object]) -> bool:
     """Whether the running code may change `key`; remembers whose change it is."""
     call = current_call()
     if call is None:
@@ -151,6 +172,6 @@ def _variable(key: str) -> Optional[str]:
 
 def _directory() -> Optional[str]:
     try:
-        return os.getcwd()
+        return getcwd()
     except OSError:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -40,21 +40,21 @@ class Dependencies(_Part):
     def last_output(self, caller: Caller, name: str) -> Optional[OutputRecord]:
         """The last Output of a declared dependency; None where there is none."""
         self._require("dependencies.last_output", caller)
-        output: Optional[OutputRecord] = copy.deepcopy(self._of(name)["output"])
+        output: Optional[OutputRecord] = deepcopy(self._of(name)["output"])
         return output
 
     def last_run(self, caller: Caller, name: str) -> Optional[str]:
         """How the last run of a declared dependency ended; None where it never ran."""
         self._require("dependencies.last_run", caller)
-        run: Optional[str] = copy.deepcopy(self._of(name)["run"])
+        run: Optional[str] = deepcopy(self._of(name)["run"])
         return run
 
     def _of(self, name: str) -> dict[str, Any]:
         found = self._runs.get(name)
         if found is None:
             raise LookupError(
-                f"plugin `{self._caller.plugin}` reads `{name}`, which its manifest does not name "
-                "in `dependencies`"
+                f"plugin `{self._caller.plugin}` reads `{name}`, which its manifest does not "
+                "declare: add it to `dependencies`"
             )
         return found
 

@@ -2,25 +2,56 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
-import json
-import threading
 from contextvars import Context
-from typing import Any, Awaitable, Callable, Literal, Optional
+from inspect import isawaitable
+from json import loads
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Literal, Optional, Protocol
 
-from .._native import NativeEngine
+from .._native import NativePrints
 from .ambient import restore_after, watch_process
+from .callers import loop_of, tell
 from .capabilities import mint
+from .late import awaited, on_loop
 from .modules import import_plugin_file
 from .plugin_call import PluginCall, enter
-from .prints import divert_prints
+from .prints import divert_prints, show_rest
 from .signal import Signal
-from .text import NotJsonError, json_of, plain_json_of, text_of_raised
-from .threads import DaemonExecutor, DaemonThreads
+from .text import (
+    NotJsonError,
+    frames_of_raised,
+    json_of,
+    one_line,
+    plain_json_of,
+    text_of_raised,
+)
+from .threads import DaemonThreads, leave_thread_clean
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
 
 #: Gives the context that the caller of an operation began it in.
 ContextOf = Callable[[int], Context]
+
+#: Gives where goes what is printed for a request; None where nobody waits for it any more.
+PrintsOf = Callable[[dict[str, Any]], Optional[NativePrints]]
+
+
+Outcome = Literal["value", "raised", "no_json"]
+
+#: What a thread is to do: its turn, the call, what becomes of that, and the text that goes with it.
+Start = tuple[int, int, Literal["start", "abort", "relief"], str]
+
+
+class Asking(Protocol):
+    """Who asks for plugin code to be run: the engine, or what leads to it from a worker."""
+
+    def receive(
+        self,
+    ) -> Optional[tuple[int, Literal["notice", "ended", "failed"], str]]: ...
+    def next_start(self, back: Optional[int], given: list[Start]) -> None: ...
+    def begin(self, call: int) -> bool: ...
+    def fault(self, operation: int, plugin_json: str, json: str) -> None: ...
+    def complete(self, call: int, outcome: Outcome, json: str) -> None: ...
 
 
 class _Call:
@@ -28,54 +59,97 @@ class _Call:
 
     def __init__(self, number: int) -> None:
         self.number = number
+        #: What is asked for, once it was read.
+        self.request: dict[str, Any] = {}
         self.signal = Signal()
+        #: Where what its code prints goes before it is shown, if anywhere.
+        self.prints: Optional[NativePrints] = None
         #: The plugin code that runs for it, once it does.
         self.running: Optional[PluginCall] = None
+        #: The loop that its caller awaits it on, if any.
+        self.loop: Optional[AbstractEventLoop] = None
+        #: Whether its code goes on there, and its thread is done with it.
+        self.on_loop = False
 
 
 class PythonHost:
     """Runs plugin code for one engine."""
 
     def __init__(
-        self, engine: NativeEngine, context_of: ContextOf, warn: Callable[[str], None]
+        self,
+        engine: Asking,
+        prints_of: PrintsOf,
+        context_of: ContextOf,
+        warn: Callable[[str], None],
     ) -> None:
         self._engine = engine
+        self._prints_of = prints_of
         self._context_of = context_of
         self._warn = warn
         self._threads = DaemonThreads("warpline-plugin")
-        self._lock = threading.Lock()
+        #: By number. Each is taken out once, in one step.
         self._open: dict[int, _Call] = {}
 
     def dispatch(self) -> None:
-        """Fetches what the engine asks until it asks no more. For a thread of its own, which nothing
+        """Fetches what operations tell until there is no more. For a thread of its own, which nothing
         that goes wrong with one message may end: all later ones would wait for ever."""
         while True:
-            message = self._engine.receive()
-            if message is None:
-                return
-            number, kind, text = message
             try:
-                if kind == "start":
-                    self._start(number, text)
-                else:
-                    self._abort(number, text)
+                message = self._engine.receive()
+                if message is None:
+                    return
+                tell(*message)
             except BaseException as error:
                 self._warn(f"the host failed: {text_of_raised(error)}")
 
+    def add_runner(self) -> None:
+        """Starts a thread that runs plugin code. It sees to others itself."""
+        self._threads.start(self._run_calls)
+
+    def _run_calls(self) -> None:
+        """Runs calls one after the other: the engine gives them to another thread while one takes long.
+
+        What code of a plugin has raised here from another thread may come once its own call is over. It
+        ends neither this thread nor the call of another.
+        """
+        turn: Optional[int] = None
+        given: list[Start] = []
+        while True:
+            try:
+                if not given:
+                    self._engine.next_start(turn, given)
+                if not given:
+                    return
+                turn, number, kind, text = given.pop()
+                if kind == "start":
+                    self._start(number, text)
+                elif kind == "abort":
+                    self._abort(number, text)
+                else:
+                    self._relieve()
+            except BaseException as error:
+                self._warn(f"the host failed: {text_of_raised(error)}")
+            finally:
+                self._threads.end_forked_child()
+
+    def _relieve(self) -> None:
+        try:
+            self.add_runner()
+        except RuntimeError:
+            pass  # no thread could be made: this one does what it can
+
     def _start(self, number: int, request_json: str) -> None:
-        call = _Call(number)
-        with self._lock:
-            self._open[number] = call
+        # An abort that comes before this finds no call, and the engine then says that it is over.
+        call = self._open[number] = _Call(number)
         try:
             divert_prints()
             watch_process()
-            self._threads.run(lambda: self._serve(call, request_json))
-        except BaseException as error:  # no thread could be made
+            leave_thread_clean(lambda: self._serve(call, request_json))
+        except BaseException as error:  # where answering failed, too
             self._fail(call, text_of_raised(error))
 
     def _abort(self, number: int, reason: str) -> None:
-        with self._lock:
-            call = self._open.pop(number, None)
+        call = self._open.pop(number, None)
         if call is None:
             return
         try:
@@ -84,20 +158,26 @@ class PythonHost:
             if call.running is not None:
                 self._end(call.running)
 
+    def _warn_of(self, operation: int, text: str) -> None:
+        """Tells a reader of something that does not stop an operation."""
+        self._warn(text)
+
     def _serve(self, call: _Call, request_json: str) -> None:
-        """Runs on a plugin thread, and never raises: whatever plugin code raises is its failure."""
-        directory = None
+        """Runs on a plugin thread: whatever plugin code raises is its failure."""
         try:
-            request = json.loads(request_json)
-            directory = request.get("plugin", {}).get("directory")
+            request = call.request = loads(request_json)
             context = self._context_of(request["operation"]).copy()
+            call.loop = loop_of(request["operation"])
+            # Before it is asked whether it still waits: later, it may have let go of them.
+            if request["prints"]:
+                call.prints = self._prints_of(request)
             # What the engine has given up meanwhile must not run: it is on record as over.
             if self._engine.begin(call.number):
                 context.run(self._begin, call, request)
             else:
                 self._take(call)
         except BaseException as error:  # SystemExit and KeyboardInterrupt included
-            self._fail(call, text_of_raised(error, directory))
+            self._raised(call, error)
 
     def _begin(self, call: _Call, request: dict[str, Any]) -> None:
         kind = request["kind"]
@@ -105,7 +185,7 @@ class PythonHost:
             rows = ",".join(self._manifest(call, plugin) for plugin in request["plugins"])
             self._succeed(call, f"[{rows}]")
         elif kind == "handler":
-            self._run(call, request, lambda: _handler(request["plugin"]))
+            self._run(call, request["plugin"], lambda: _handler(request["plugin"]))
             self._succeed(call, "null")
         else:
             self._attempt(call, request)
@@ -113,12 +193,11 @@ class PythonHost:
     def _run(
         self,
         call: _Call,
-        request: dict[str, Any],
+        plugin: dict[str, str],
         code: Callable[[], Any],
     ) -> Any:
-        """Runs plugin code in the present context; `request` has `plugin`, and `invocation` and
-        `capture` where what it prints may be wanted."""
-        running = PluginCall(request["plugin"]["name"], self._capture(request))
+        """Runs plugin code in the present context."""
+        running = PluginCall(plugin["name"], call.prints, call.request["operation"])
         enter(running)
         call.running = running
         if call.signal.aborted:
@@ -126,13 +205,14 @@ class PythonHost:
         try:
             return code()
         finally:
-            self._end(running)
+            if not call.on_loop:
+                self._end(running)
 
     def _manifest(self, call: _Call, plugin: dict[str, str]) -> str:
         """One row of the answer: an error of one manifest is not an error of the others."""
         name = json_of(plugin["name"])
         try:
-            manifest = self._run(call, {"plugin": plugin}, lambda: plain_json_of(_manifest(plugin)))
+            manifest = self._run(call, plugin, lambda: plain_json_of(_manifest(plugin)))
             return f'{{"plugin":{name},"manifest":{manifest}}}'
         except BaseException as error:  # plugin code can raise anything
             text = json_of(text_of_raised(error, plugin["directory"]))
@@ -143,54 +223,45 @@ class PythonHost:
             handler = _handler(request["plugin"])
             capabilities = mint(request["context"])
             result = handler(request["manifest"], request["args"], call.signal, capabilities)
-            if inspect.isawaitable(result):
-                asyncio.run(self._finish(call, result, request["plugin"]["directory"]))
+            if isawaitable(result):
+                if call.loop is None:
+                    self._await(call, result)
+                else:
+                    self._hand_over(call, call.loop, result)
             else:
                 self._answer(call, result)
 
-        self._run(call, request, code)
+        self._run(call, request["plugin"], code)
 
-    def _capture(self, request: dict[str, Any]) -> Optional[Callable[[str], None]]:
-        """Where what is printed goes beside standard error, if anywhere."""
-        if not request.get("capture"):
-            return None
-        invocation = request["invocation"]
+    def _hand_over(self, call: _Call, loop: AbstractEventLoop, result: Awaitable[object]) -> None:
+        """Sends what an async handler returned to the loop of its caller."""
 
-        def capture(text: str) -> None:
-            try:
-                self._engine.print(invocation, json.dumps(text))
-            except RuntimeError:
-                pass  # a child that plugin code forked has no transcript
-
-        return capture
-
-    async def _finish(self, call: _Call, result: Awaitable[object], directory: str) -> None:
-        """Awaits what an async handler returned; an abort cancels it where it awaits."""
-        loop = asyncio.get_running_loop()
-        loop.set_default_executor(DaemonExecutor(self._threads))
-        task = asyncio.current_task()
-        assert task is not None
-
-        def cancel() -> None:
-            try:
-                loop.call_soon_threadsafe(task.cancel)
-            except RuntimeError:
-                pass  # the loop is closed: there is nothing left to cancel
-
-        call.signal._on_abort(cancel)
-        # Answered here: closing the loop may take longer than the handler's work, and an exception
-        # with code of its own can keep the loop from ending at all.
-        try:
-            value = await result
-        except BaseException as error:
-            self._fail(call, text_of_raised(error, directory))
-        else:
+        def answer(value: object) -> None:
             self._answer(call, value)
+
+        def fail(error: BaseException) -> None:
+            self._raised(call, error)
+
+        work = on_loop().OnLoop(loop, result, call.signal, answer, fail)
+        call.on_loop = True
+        try:
+            work.start()
+        except BaseException:
+            call.on_loop = False
+            raise
+
+    def _await(self, call: _Call, result: Awaitable[object]) -> None:
+        awaited().run(
+            result,
+            call.signal,
+            self._threads,
+            lambda value: self._answer(call, value),
+            lambda error: self._raised(call, error),
+        )
 
     def _take(self, call: _Call) -> bool:
         """Whether the engine still waits for this call; it is answered once."""
-        with self._lock:
-            return self._open.pop(call.number, None) is not None
+        return self._open.pop(call.number, None) is not None
 
     def _answer(self, call: _Call, result: object) -> None:
         """Answers with what a handler returned. Writing it runs its code where it has methods."""
@@ -207,12 +278,33 @@ class PythonHost:
     def _succeed(self, call: _Call, json_text: str) -> None:
         self._complete(call, "value", json_text)
 
+    def _raised(self, call: _Call, error: BaseException) -> None:
+        """Answers with what plugin code raised."""
+        try:
+            self._tell_where(call, error)
+        except BaseException as failed:  # the engine is told in any case
+            self._warn(f"what was raised cannot be shown: {text_of_raised(failed)}")
+        plugin = call.request.get("plugin", {})
+        self._fail(call, text_of_raised(error, plugin.get("directory")))
+
+    def _tell_where(self, call: _Call, error: BaseException) -> None:
+        """The answer to a call has the text of what was raised alone."""
+        request = call.request
+        if request.get("kind") not in ("handler", "attempt") or call.number not in self._open:
+            return
+        parts = [text_of_raised(error), *frames_of_raised(error, request["plugin"]["directory"])]
+        if request["prints"]:
+            if call.prints is None:
+                return
+            parts = [loads(call.prints.redact(json_of(part))) for part in parts]
+        text = "\n    ".join(one_line(part) for part in parts)
+        plugin = json_of(request["plugin"]["name"])
+        self._engine.fault(request["operation"], plugin, json_of(text))
+
     def _fail(self, call: _Call, text: str) -> None:
         self._complete(call, "raised", json_of(text))
 
-    def _complete(
-        self, call: _Call, outcome: Literal["value", "raised", "no_json"], json_text: str
-    ) -> None:
+    def _complete(self, call: _Call, outcome: Outcome, json_text: str) -> None:
         try:
             if call.running is not None:
                 self._end(call.running)
@@ -223,8 +315,11 @@ class PythonHost:
     def _end(self, running: PluginCall) -> None:
         if running.over:
             return
+        show_rest(running)
         for what in restore_after(running):
-            self._warn(f"plugin `{running.plugin}` changed {what}; it was put back")
+            self._warn_of(
+                running.operation, f"plugin `{running.plugin}` changed {what}; it was put back"
+            )
 
 
 def _manifest(plugin: dict[str, str]) -> object:

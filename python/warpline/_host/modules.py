@@ -11,15 +11,26 @@ from __future__ import annotations
 import builtins
 import importlib
 import importlib.util
+import itertools
 import os
 import sys
 import threading
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any, Mapping, Optional, Sequence
 
-_PREFIX = "_warpline_plugin_"
+from .late import after_import, before_import
+
+#: What the name of every plugin package begins with.
+PREFIX = "_warpline_plugin_"
+
+#: The files that a plugin begins with, without their ending: what is beside them is no package of that
+#: name.
+ENTRIES = ("manifest", "handler")
+
+#: How much is read of a file at once, in bytes.
+CHUNK = 64 * 1024
+
 _real_import = builtins.__import__
 _real_import_module = importlib.import_module
 
@@ -42,8 +53,13 @@ class _Package:
         level: int = 0,
     ) -> ModuleType:
         head = name.partition(".")[0]
-        if level > 0 or not self.has(name):
+        if level > 0:
             return _real_import(name, globals, locals, fromlist or (), level)
+        if not self.has(name):
+            before_import(name)
+            module = _real_import(name, globals, locals, fromlist or (), level)
+            after_import()
+            return module
         module = _real_import(f"{self.name}.{name}", globals, locals, fromlist or (), 0)
         return module if fromlist else sys.modules[f"{self.name}.{head}"]
 
@@ -66,6 +82,8 @@ class _Package:
         """Where a module of this package is; None for one that is not there."""
         parts = fullname.split(".")[1:]
         path = os.path.join(self.directory, *parts)
+        if len(parts) == 1 and parts[0] in ENTRIES and os.path.isfile(f"{path}.py"):
+            return self._source(fullname, f"{path}.py", None)
         init = os.path.join(path, "__init__.py")
         if os.path.isfile(init):
             return self._source(fullname, init, [path])
@@ -77,13 +95,17 @@ class _Package:
             return spec
         return None
 
-    def _source(
-        self, fullname: str, file: str, inside: Optional[list[str]]
-    ) -> Optional[ModuleSpec]:
-        loader = _Loader(fullname, file, self)
-        return importlib.util.spec_from_file_location(
-            fullname, file, loader=loader, submodule_search_locations=inside
-        )
+    def _source(self, fullname: str, file: str, inside: Optional[list[str]]) -> ModuleSpec:
+        spec = _Spec(fullname, _Loader(fullname, file, self), origin=file)
+        spec.has_location = True
+        spec.submodule_search_locations = inside
+        return spec
+
+
+class _Spec(ModuleSpec):
+    """Where a module is. No compiled file belongs to it, and none is looked for."""
+
+    cached = None
 
 
 class _Loader(SourceFileLoader):
@@ -91,19 +113,32 @@ class _Loader(SourceFileLoader):
         super().__init__(fullname, path)
         self._package = package
 
-    def get_code(self, fullname: str) -> Optional[CodeType]:
-        path = self.get_filename(fullname)
-        code: CodeType = self.source_to_code(self.get_data(path), path)
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.path
+        code: CodeType = compile(_bytes(path), path, "exec", dont_inherit=True)
         return code
 
     def exec_module(self, module: ModuleType) -> None:
         code = self.get_code(module.__name__)
-        assert code is not None
         module.__dict__["__builtins__"] = self._package.builtins
         exec(code, module.__dict__)
 
 
-class _Finder(MetaPathFinder):
+def _bytes(path: str) -> bytes:
+    """What a file holds; in fewer steps than a file object takes."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        data = os.read(descriptor, CHUNK)
+        if len(data) < CHUNK and not os.read(descriptor, 1):
+            return data
+        with open(descriptor, "rb", closefd=False) as file:
+            file.seek(0)
+            return file.read()
+    finally:
+        os.close(descriptor)
+
+
+class _Finder:
     def __init__(self) -> None:
         self.packages: dict[str, _Package] = {}
 
@@ -122,24 +157,33 @@ def _import_module(name: str, package: Optional[str] = None) -> ModuleType:
     they always got."""
     caller = str(sys._getframe(1).f_globals.get("__name__", ""))
     plugin = _finder.packages.get(caller.partition(".")[0])
-    if plugin is None or not plugin.has(name):
+    if plugin is None:
         return _real_import_module(name, package)
+    if not plugin.has(name):
+        before_import(name)
+        module = _real_import_module(name, package)
+        after_import()
+        return module
     return _real_import_module(f"{plugin.name}.{name}")
 
 
 _finder = _Finder()
 _names: dict[tuple[str, str], str] = {}
+_numbers = itertools.count(1)
 _lock = threading.Lock()
 
 
 def import_plugin_file(plugin: Mapping[str, str], file: str) -> ModuleType:
     """Imports a file of a plugin (`{name, directory, revision}`), once for each revision."""
     directory = plugin["directory"]
-    path = os.path.join(directory, file)
-    if not os.path.isfile(path):
-        raise ImportError(f"there is no {path}")
     package = _package_name(directory, plugin["revision"])
-    return importlib.import_module(f"{package}.{os.path.splitext(file)[0]}")
+    name = f"{package}.{file[:-3]}"
+    try:
+        return _real_import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name not in (name, package):
+            raise
+        raise ImportError(f"there is no {os.path.join(directory, file)}") from None
 
 
 def _package_name(directory: str, revision: str) -> str:
@@ -150,13 +194,19 @@ def _package_name(directory: str, revision: str) -> str:
             setattr(importlib, "import_module", _import_module)  # noqa: B010
         name = _names.get((directory, revision))
         if name is None:
-            name = f"{_PREFIX}{len(_names) + 1}"
+            name = f"{PREFIX}{next(_numbers)}"
+            package = _finder.packages[name] = _Package(name, directory)
+            spec = package.spec(name)
+            if spec is not None and spec.loader is None:
+                # Nothing of it is run: it is there at once.
+                sys.modules[name] = importlib.util.module_from_spec(spec)
             _names[(directory, revision)] = name
-            _finder.packages[name] = _Package(name, directory)
         return name
 
 
 def after_fork() -> None:
-    """The lock may have been held by a thread that is not in the child."""
+    """The lock may have been held by a thread that is not in the child. So may that of a module which was
+    half imported: the child imports everything anew, under names of its own."""
     global _lock
     _lock = threading.Lock()
+    _names.clear()

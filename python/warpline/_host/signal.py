@@ -47,9 +47,17 @@ class Signal:
         for listener in listeners:
             listener()
 
-    def _on_abort(self, listener: Callable[[], None]) -> None:
+    def _on_abort(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Calls `listener` once it is to stop, until the returned function is called."""
+
+        def forget() -> None:
+            with self._lock:
+                if listener in self._listeners:
+                    self._listeners.remove(listener)
+
         with self._lock:
             if not self._event.is_set():
                 self._listeners.append(listener)
-                return
+                return forget
         listener()
+        return forget

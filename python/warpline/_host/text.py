@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
+from json import dumps
+from math import isfinite
 from types import TracebackType
-from typing import Iterator, Optional
+from typing import Any, Iterator, Optional
 
 #: The longest JSON text of a value that a plugin hands over, in characters.
 JSON_LIMIT = 32 * 1024 * 1024
@@ -15,8 +15,17 @@ JSON_LIMIT = 32 * 1024 * 1024
 #: or crash, depends on its version and on a limit that plugin code can move.
 DEPTH_LIMIT = 900
 
+#: The most lists and dictionaries of a value that needs no closer look; below the deepest nesting.
+SIMPLE_LIMIT = 500
+
+#: The most parts of such a value: a list of many that is in it many times would be held as many times.
+PARTS_LIMIT = 1_000_000
+
 #: The longest text of an error, in characters.
 ERROR_LIMIT = 16_384
+
+#: The most calls shown of the way to an error.
+FRAMES_LIMIT = 8
 
 #: The longest place shown, in characters.
 PLACE_LIMIT = 200
@@ -46,9 +55,10 @@ def json_of(value: object) -> str:
 
 
 def _json_of(value: object, plain: bool) -> str:
-    _check(value, plain)
+    if not _is_simple(value):
+        _check(value, plain)
     try:
-        text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+        text = dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     except RecursionError:
         raise NotJsonError("the value is nested too deeply for JSON") from None
     if len(text) > JSON_LIMIT:
@@ -68,6 +78,40 @@ def plain_json_of(value: object) -> str:
 def one_line(text: str) -> str:
     """Text for one line of a terminal: what could play tricks there is shown as an escape."""
     return UNSAFE.sub(lambda unsafe: f"\\u{{{ord(unsafe[0]):x}}}", text)
+
+
+def _is_simple(root: object) -> bool:
+    """Whether a value has a JSON form beyond doubt, as nearly every one: few parts, of the plain types.
+
+    What is none may have one all the same. One that contains itself has too many parts.
+    """
+    values: list[Any] = [root]
+    containers = size = 0
+    for value in values:  # which grows meanwhile
+        kind = type(value)
+        if kind is str:
+            size += len(value)
+        elif kind is dict:
+            for key in value:
+                if type(key) is not str:
+                    return False
+                size += len(key)
+            values.extend(value.values())
+            containers += 1
+        elif kind is list or kind is tuple:
+            values.extend(value)
+            containers += 1
+        elif kind is int:
+            if value.bit_length() > DOUBLE_BITS:
+                return False
+        elif kind is float:
+            if not isfinite(value):
+                return False
+        elif value is not None and kind is not bool:
+            return False
+        if containers > SIMPLE_LIMIT or len(values) > PARTS_LIMIT:
+            return False
+    return size + 2 * len(values) <= JSON_LIMIT
 
 
 def _check(root: object, plain: bool) -> None:
@@ -99,7 +143,7 @@ def _check(root: object, plain: bool) -> None:
             if value.bit_length() > DOUBLE_BITS:
                 raise NotJsonError(f"{_place(path, name)} is an integer too large for a double")
         elif isinstance(value, float):
-            if not math.isfinite(value):
+            if not isfinite(value):
                 raise NotJsonError(f"{_place(path, name)} is not a finite number")
         elif isinstance(value, (dict, list, tuple)):
             if id(value) in active:
@@ -149,6 +193,24 @@ def text_of_raised(error: BaseException, directory: Optional[str] = None) -> str
         return f"{text} ({where})" if where else text
     except BaseException:  # no memory, or no stack
         return "an error that cannot be described"
+
+
+def frames_of_raised(error: BaseException, directory: str) -> list[str]:
+    """Where in the plugin an error arose: the innermost calls, the last of them last."""
+    try:
+        frames = []
+        prefix = directory.rstrip("/") + "/"
+        traceback: Optional[TracebackType] = _TRACEBACK.__get__(error)
+        while traceback is not None:
+            code = traceback.tb_frame.f_code
+            if code.co_filename.startswith(prefix):
+                frames.append(
+                    f'File "{code.co_filename}", line {traceback.tb_lineno}, in {code.co_name}'
+                )
+            traceback = traceback.tb_next
+        return frames[-FRAMES_LIMIT:]
+    except BaseException:  # no memory, or no stack
+        return []
 
 
 #: Reads a traceback where a class has a property of that name.

@@ -6,13 +6,14 @@ made here and not by the engine, so that the interpreter can end them without un
 
 from __future__ import annotations
 
-import os
 import queue
 import sys
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
-from typing import Any, Callable, NoReturn, Optional
+from os import getpid
+from typing import Callable, NoReturn, Optional
+
+from .leaving import leave
+from .started import start_for_nobody
 
 #: Seconds that an idle thread waits for more work.
 IDLE_SECONDS = 10.0
@@ -25,7 +26,7 @@ class DaemonThreads:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._pid = os.getpid()
+        self._pid = getpid()
         self._lock = threading.Lock()
         self._idle: list[queue.SimpleQueue[Work]] = []
 
@@ -34,13 +35,21 @@ class DaemonThreads:
         with self._lock:
             inbox = self._idle.pop() if self._idle else None
         if inbox is None:
-            inbox = queue.SimpleQueue()
-            inbox.put(work)
-            threading.Thread(
-                target=self._serve, args=(inbox,), name=self._name, daemon=True
-            ).start()
+            new: queue.SimpleQueue[Work] = queue.SimpleQueue()
+            new.put(work)
+            self.start(lambda: self._serve(new))
         else:
             inbox.put(work)
+
+    def start(self, serve: Work) -> None:
+        """Starts a thread that serves in a way of its own."""
+        start_for_nobody(threading.Thread(target=serve, name=self._name, daemon=True))
+
+    def end_forked_child(self) -> None:
+        """Ends the process where plugin code forked and let the child return, or raise: it has nobody to
+        answer to."""
+        if getpid() != self._pid:
+            _end_forked_child()
 
     def _serve(self, inbox: queue.SimpleQueue[Work]) -> None:
         while True:
@@ -48,11 +57,10 @@ class DaemonThreads:
             if work is None:
                 return
             try:
-                work()
+                leave_thread_clean(work)
                 del work
             finally:
-                if os.getpid() != self._pid:
-                    _end_forked_child()
+                self.end_forked_child()
             with self._lock:
                 self._idle.append(inbox)
 
@@ -69,8 +77,27 @@ class DaemonThreads:
         return inbox.get()
 
 
+def leave_thread_clean(work: Work) -> None:
+    """Runs work that leaves behind no event loop, which is closed or another's, and nothing that
+    traces."""
+    tracing, profiling = sys.gettrace(), sys.getprofile()
+    try:
+        work()
+    finally:
+        if sys.getprofile() is not profiling:
+            sys.setprofile(profiling)
+        if sys.gettrace() is not tracing:
+            sys.settrace(tracing)
+        # Without it, there is no loop.
+        events = sys.modules.get("asyncio.events")
+        if events is not None:
+            try:
+                events.set_event_loop(None)
+            except Exception:  # the program's own policy, or a module that is half imported
+                pass
+
+
 def _end_forked_child() -> NoReturn:
-    """Plugin code forked and let the child return, or raise: it has nobody to answer to."""
     try:
         if sys.__stderr__ is not None:
             sys.__stderr__.write(
@@ -78,33 +105,4 @@ def _end_forked_child() -> NoReturn:
             )
             sys.__stderr__.flush()
     finally:
-        os._exit(1)
-
-
-class DaemonExecutor(ThreadPoolExecutor):
-    """What `asyncio.to_thread` uses in an async handler: threads that do not hold up the end of the
-    interpreter, and prints that count as the handler's."""
-
-    def __init__(self, threads: DaemonThreads) -> None:
-        super().__init__(max_workers=1)
-        self._threads_of_plugins = threads
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        context = copy_context()
-
-        def work() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
-            try:
-                result = context.run(fn, *args, **kwargs)
-            except BaseException as error:  # handed to whoever awaits it
-                future.set_exception(error)
-            else:
-                future.set_result(result)
-
-        self._threads_of_plugins.run(work)
-        return future
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """There is nothing to shut down: the threads outlive a handler."""
+        leave(1)

@@ -11,6 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tokio_util::sync::CancellationToken;
 
 use crate::answers::{complete_task, defer_task};
+use crate::cli::input::Input;
 use crate::cli::writer::Writer;
 use crate::cli::{self, Io, Package};
 use crate::clock::Instant;
@@ -191,8 +192,9 @@ impl Task {
     async fn command(&self, words: &str, engine: &Arc<Engine>) -> (i32, String) {
         let (out, err) = (Writer::memory(), Writer::memory());
         let (clock, package) = (Arc::new(Instant::now), Package::default());
-        let io = Io { out: out.clone(), err: err.clone(), clock, package };
-        let vars = BTreeMap::from([("WARPLINE_HOME".to_owned(), self.home.display().to_string())]);
+        let io = Io { out: out.clone(), err: err.clone(), input: Input::none(), clock, package };
+        let vars =
+            BTreeMap::from([("WARPLINE_HOME".to_owned(), self.home.display().to_string().into())]);
         let environment = Environment { vars, cwd: self.home.clone() };
         let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
         let cancel = CancellationToken::new();
@@ -242,7 +244,7 @@ impl Host for InstantHost {
     fn start(&self, id: CallId, _: u64, request: Request) {
         let engine = self.engine.get().and_then(Weak::upgrade).expect("the engine lives");
         let answer = match request {
-            Request::LoadManifests { plugins } => {
+            Request::LoadManifests { plugins, .. } => {
                 let rows = plugins.iter().map(|plugin| {
                     let source = fs::read_to_string(plugin.directory.join("manifest.ts"));
                     let text = source.expect("a file").replace("export const manifest = ", "");

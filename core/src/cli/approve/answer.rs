@@ -75,13 +75,14 @@ fn denied(denials: &[Denial]) -> Refused {
     let sentences: Vec<String> = denials
         .iter()
         .map(|denial| {
-            format!("`{}` was denied at {} ({})", denial.plugin, denial.denied_at, denial.reason)
+            let at = text::at(&denial.denied_at);
+            format!("`{}` was denied at {at} ({})", denial.plugin, denial.reason)
         })
         .collect();
     let message =
         format!("{}: an approval does not lift that, so none was given", sentences.join("; "));
-    let names = text::words(denials.iter().map(|denial| &denial.plugin));
-    let hint = format!("`warpline deny --remove {names}` takes the denial back");
+    let names = denials.iter().map(|denial| &denial.plugin);
+    let hint = format!("`{}` takes the denial back", text::command("deny --remove", names, ""));
     Refused::new(message).hint(hint)
 }
 
@@ -108,9 +109,10 @@ fn other_run(
         ))
         .hint(WAITING),
         (None, Some(applied_at)) => Refused::new(format!(
-            "the result of `{plugin}` from run {seen} was already applied at {applied_at}: {nothing}"
+            "the result of `{plugin}` from run {seen} was already applied at {}: {nothing}",
+            text::at(applied_at)
         ))
-        .hint(format!("`warpline approve {}` without `--run` grants it", text::word(plugin))),
+        .hint(format!("`{}` without `--run` grants it", text::command("approve", [plugin], ""))),
         (None, None) => Refused::new(format!(
             "no result of `{plugin}` from run {seen} waits for an answer: {nothing}"
         ))
@@ -123,7 +125,7 @@ fn refuse_rest<F>(context: &Context<'_, F>, results: &[Answered]) -> i32 {
     let (recorded, refused): (Vec<_>, Vec<_>) =
         results.iter().partition(|answered| matches!(answered.answer, Answer::Applied { .. }));
     for answered in &refused {
-        context.refuse(&refused_answer(&answered.plugin, &answered.answer));
+        context.refuse(&refused_answer(answered, || again(context, answered)));
     }
     if refused.is_empty() {
         return exit::DONE;
@@ -137,24 +139,39 @@ fn refuse_rest<F>(context: &Context<'_, F>, results: &[Answered]) -> i32 {
     exit::FAILED
 }
 
-fn refused_answer(name: &JsString, answer: &Answer) -> Refused {
-    match answer {
+/// What comes of a plugin whose result was discarded. The grant it ran under may be over by now.
+fn again<F>(context: &Context<'_, F>, answered: &Answered) -> String {
+    let name = &answered.plugin;
+    let waits_for_grant = !answered.side_effects.is_empty()
+        && !answers::is_approved(&context.paths, name, context.now());
+    if waits_for_grant {
+        let command = text::command("approve", [name], "");
+        return format!(
+            "`{name}` is due again, and no grant covers it now: `{command}` once more gives one"
+        );
+    }
+    format!("`{name}` is due again; the next advance runs it")
+}
+
+fn refused_answer(answered: &Answered, again: impl FnOnce() -> String) -> Refused {
+    let name = &answered.plugin;
+    match &answered.answer {
         Answer::DependencyMoved { run_id, moved } => Refused::new(format!(
             "the parked result of `{name}` from run {run_id} was computed before its dependency {} ran again, so it was discarded",
             names::list(moved)
         ))
-        .hint(format!("`{name}` is due again; the next advance runs it")),
+        .hint(again()),
         Answer::Expired { run_id } => Refused::new(format!(
             "the parked result of `{name}` from run {run_id} has expired, so it was discarded"
         ))
-        .hint(format!("`{name}` is due again; the next advance runs it")),
+        .hint(again()),
         Answer::Unusable { run_id } => Refused::new(format!(
             "the parked result of `{name}` from run {run_id} has a clock that cannot be read, so it cannot be recorded"
         ))
-        .hint(format!("`warpline deny {}` discards it", text::word(name))),
+        .hint(format!("`{}` discards it", text::command("deny", [name], ""))),
         Answer::Denied { denied_at, reason } => {
-            Refused::new(format!("`{name}` was denied at {denied_at} ({reason})"))
-                .hint(format!("`warpline deny --remove {}` takes that back", text::word(name)))
+            Refused::new(format!("`{name}` was denied at {} ({reason})", text::at(denied_at)))
+                .hint(format!("`{}` takes that back", text::command("deny --remove", [name], "")))
         }
         Answer::AlreadyApplied { run_id, .. } => {
             Refused::new(format!("the result of `{name}` from run {run_id} was already applied"))

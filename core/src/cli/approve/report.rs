@@ -106,7 +106,7 @@ impl Answered {
                     "{name}: recorded the parked result of run {}, completed at {}; the plugin is \
                      not run again",
                     text::line(run_id),
-                    text::line(run_completed_at)
+                    text::at(run_completed_at)
                 ));
                 if !summary.is_empty() {
                     lines.push(format!("  {}", text::line(summary)));
@@ -116,7 +116,7 @@ impl Answered {
                 if let Some(later) = later_run_at {
                     lines.push(format!(
                         "  a later run, that of {}, stays the plugin's last run",
-                        text::line(later)
+                        text::at(later)
                     ));
                 }
             }
@@ -124,7 +124,7 @@ impl Answered {
                 "{name}: the result of run {} was already applied at {}; this grants the plugin \
                  and does not re-record it",
                 text::line(run_id),
-                text::line(applied_at)
+                text::at(applied_at)
             )),
             // Refusals are told on standard error.
             Answer::None
@@ -181,7 +181,7 @@ impl Granted {
             "Grant: {} — {} remaining, until {}",
             scopes_text(&grant.scopes),
             text::span(left),
-            text::line(&grant.expires_at)
+            text::at(&grant.expires_at)
         ));
         if self.merged.capped {
             lines.push(
@@ -232,9 +232,9 @@ impl Coverage {
         }
         for Asked { plugin, .. } in denied {
             lines.push(format!(
-                "  {} stays denied; `warpline deny --remove {}` takes that back",
+                "  {} stays denied; `{}` takes that back",
                 text::line(plugin),
-                text::word(plugin)
+                text::command("deny --remove", [plugin], "")
             ));
         }
         if !self.failures.is_empty() {

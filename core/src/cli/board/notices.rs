@@ -11,8 +11,8 @@ use crate::schema::acknowledgement::{Acknowledgement, Acknowledgements, ActionTa
 use crate::schema::event::{BoardEvent, EventSeverity, EventType};
 
 use super::super::context::{Context, Refused};
-use super::super::{exit, text};
-use super::ids::{self, Found, Ids};
+use super::super::ids::{self, Found, Ids};
+use super::super::{exit, paint, text};
 
 /// How many notices `board` shows unless it is asked for all.
 const NEWEST: usize = 50;
@@ -50,6 +50,20 @@ pub(in super::super) fn show<F>(context: &Context<'_, F>, all: bool, json: bool)
         context.note(&format!("note: {older} not shown; `warpline board --all` shows everything"));
     }
     exit::DONE
+}
+
+/// How many notices of each severity nobody has taken note of, and why that cannot be told.
+pub(in super::super) fn unread(paths: &Paths) -> (Vec<(EventSeverity, usize)>, Option<Error>) {
+    let (answers, unusable) = acknowledgements::preview(paths);
+    let (notices, fault) = match events::load(paths) {
+        Ok(events) => (notices(events), unusable),
+        Err(error) => (Vec::new(), Some(error)),
+    };
+    let open = open(&notices, &answers);
+    let count = |severity: &EventSeverity| {
+        (*severity, open.iter().filter(|event| event.severity == *severity).count())
+    };
+    (EventSeverity::ALL.iter().map(count).collect(), fault)
 }
 
 /// Takes note of the notice whose id begins with `typed`, or of every one, and returns the exit code.
@@ -99,7 +113,10 @@ fn meant<'a>(ids: &Ids<'a>, typed: &JsString) -> Result<&'a JsString, Refused> {
         Found::None => {
             let message = format!("no notice has an id that begins with `{}`", text::line(typed));
             let refused = Refused::new(message).leaving("nothing was written");
-            Err(refused.hint("`warpline board` shows the notices with their ids"))
+            Err(match ids.nearest(typed) {
+                Some(id) => refused.hint(format!("did you mean `{}`?", ids.short(id))),
+                None => refused.hint("`warpline board` shows the notices with their ids"),
+            })
         }
     }
 }
@@ -170,7 +187,7 @@ impl Answered<'_> {
             format!(
                 "{}: already answered at {} ({}); nothing was written\n",
                 ids.short(&event.event_id),
-                text::line(&answer.acknowledged_at),
+                text::at(&answer.acknowledged_at),
                 answer.action_taken
             )
         });
@@ -199,7 +216,13 @@ fn open<'a>(notices: &'a [BoardEvent], answers: &Acknowledgements) -> Vec<&'a Bo
 
 fn notice_line(event: &BoardEvent, ids: &Ids<'_>, now: Instant) -> String {
     let age = text::ago(&event.timestamp, now).unwrap_or_else(|| "at an unknown time".to_owned());
-    format!("  {} — {}, {age} — {}\n", ids.short(&event.event_id), event.severity, told(event))
+    let severity = match event.severity {
+        EventSeverity::Info => event.severity.to_string(),
+        EventSeverity::Warning => paint::waits(event.severity),
+        EventSeverity::Critical => paint::failed(event.severity),
+    };
+    let (id, age) = (ids.short(&event.event_id), paint::faint(age));
+    format!("  {id} — {severity}, {age} — {}\n", told(event))
 }
 
 /// Source and summary; most summaries of the runtime begin with the source already.

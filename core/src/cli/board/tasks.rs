@@ -7,8 +7,8 @@ use crate::json::{JsString, Map};
 use crate::schema::engine_state::EngineState;
 
 use super::super::context::{Context, Refused};
+use super::super::ids::{self, Found, Ids};
 use super::super::{exit, text};
-use super::ids::{self, Found, Ids};
 
 /// Shows the open tasks, and returns the exit code.
 pub(in super::super) fn list<F>(context: &Context<'_, F>, json: bool) -> i32 {
@@ -35,7 +35,7 @@ pub(in super::super) fn list<F>(context: &Context<'_, F>, json: bool) -> i32 {
 fn task_lines(open: &OpenTask<'_>) -> String {
     let task = open.task;
     let state = match open.deferred_until {
-        Some(until) => format!("{} until {}", open.state, text::line(until)),
+        Some(until) => format!("{} until {}", open.state, text::at(until)),
         None => open.state.to_string(),
     };
     let age = if open.age.is_empty() { "of unknown age" } else { &open.age };
@@ -77,7 +77,7 @@ fn try_defer<F>(
     context.report(
         json,
         || Map::from_iter([("deferred", vec![deferral.to_value()])]).into(),
-        || format!("{}: put off until {}\n", text::word(&id), text::line(&deferral.expires_at)),
+        || format!("{}: put off until {}\n", text::word(&id), text::at(&deferral.expires_at)),
     );
     Ok(())
 }
@@ -125,8 +125,8 @@ fn meant(
     open: &[OpenTask<'_>],
     typed: &JsString,
 ) -> Result<JsString, Refused> {
-    let ids = || open.iter().map(|one| &one.task.task_id);
-    match Ids::of(ids()).find(typed) {
+    let ids = Ids::of(open.iter().map(|one| &one.task.task_id));
+    match ids.find(typed) {
         Found::One(id) => return Ok(id.clone()),
         Found::Several(count) => {
             return Err(ids::ambiguous(typed, count, "open task", "warpline tasks"));
@@ -135,14 +135,13 @@ fn meant(
     }
     let shown = text::line(typed);
     if let Some(task) = document.completed_tasks.iter().rev().find(|task| task.task_id == *typed) {
-        let message = format!("task `{shown}` was done at {}", text::line(&task.completed_at));
+        let message = format!("task `{shown}` was done at {}", text::at(&task.completed_at));
         return Err(Refused::new(message).leaving("nothing was written"));
     }
     let message = format!("no open task has an id that begins with `{shown}`");
     let refused = Refused::new(message).leaving("nothing was written");
-    let known: Vec<String> = ids().map(text::line).collect();
-    Err(match text::nearest(&shown, known.iter().map(String::as_str)) {
-        Some(id) => refused.hint(format!("did you mean `{id}`?")),
+    Err(match ids.nearest(typed) {
+        Some(id) => refused.hint(format!("did you mean `{}`?", text::line(id))),
         None => refused.hint("`warpline tasks` shows the open tasks with their ids"),
     })
 }

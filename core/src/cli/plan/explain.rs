@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use crate::cli::fleet::Loaded;
-use crate::cli::text;
+use crate::cli::{paint, text};
 use crate::decide::dueness::{Question, ReasonCode, Verdict, evaluate, locked_plugins};
 use crate::decide::tier;
 use crate::json::{JsString, Map, Value};
@@ -184,8 +184,8 @@ impl Explanation {
         };
         for Guard { code, facts, held } in &self.guards {
             let answer = match held {
-                Some(held) => format!("✗ {}", held_text(held, self.now)),
-                None => format!("✓ {facts}"),
+                Some(held) => format!("{} {}", paint::waits("✗"), held_text(held, self.now)),
+                None => format!("{} {facts}", paint::ok("✓")),
             };
             _ = writeln!(out, "  {code:<20}{answer}");
         }

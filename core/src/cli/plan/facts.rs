@@ -41,9 +41,9 @@ pub(super) fn of(
         ReasonCode::DependencyFailed => dependencies(facts, manifest),
         ReasonCode::Denied => match standing(plugin, manifest, &facts.state) {
             Standing::None => "no denial on record".to_owned(),
-            Standing::Live(denial) => format!("denied at {}", text::line(&denial.denied_at)),
+            Standing::Live(denial) => denied(&denial.denied_at, facts),
             Standing::Superseded(denial) => {
-                format!("denied at {}, for another proposal", text::line(&denial.denied_at))
+                denied(&denial.denied_at, facts) + ", for another proposal"
             }
         },
         ReasonCode::Unapproved => {
@@ -62,6 +62,14 @@ pub(super) fn of(
             }
         }
     }
+}
+
+/// Facts are told in JSON too, where no local time may stand.
+fn denied(at: &JsString, facts: &Facts) -> String {
+    format!(
+        "denied {}",
+        text::ago(at, facts.now).unwrap_or_else(|| "at an unknown time".to_owned())
+    )
 }
 
 fn last_run(run: Option<&PluginRun>, facts: &Facts) -> String {

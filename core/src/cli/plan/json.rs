@@ -47,6 +47,7 @@ impl Planned {
             object([("effect", (*effect).into()), ("approved", (*approved).into())])
         });
         map.insert("side_effects", effects.collect::<Vec<Value>>());
+        map.insert("manifest", if self.literal { "literal" } else { "run" });
         map.into()
     }
 }

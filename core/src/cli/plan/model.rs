@@ -21,7 +21,7 @@ pub struct Facts {
     pub plugins_dir: PathBuf,
     /// The state document.
     pub state: EngineState,
-    /// Why an advance would be refused as a whole, sentence by sentence.
+    /// Why an advance would be refused, or run nothing, as a whole, sentence by sentence.
     pub refused: Vec<String>,
     /// The text of the grant file.
     pub grant: Option<String>,
@@ -99,6 +99,8 @@ pub struct Planned {
     pub level: usize,
     /// Its declared effects in declaration order, and whether a grant covers them.
     pub side_effects: Vec<(SideEffect, bool)>,
+    /// Whether its manifest was read as it is written, without running it.
+    pub literal: bool,
 }
 
 /// What holds a plugin back.
@@ -145,6 +147,7 @@ pub fn build(loaded: &Loaded, facts: &Facts) -> Plan {
                 plugin: name.clone(),
                 level,
                 side_effects: covered.effects(name, manifest),
+                literal: loaded.literal.contains(name),
             };
             let verdict = evaluate(&Question {
                 plugin: name,
@@ -194,7 +197,8 @@ pub fn build(loaded: &Loaded, facts: &Facts) -> Plan {
         parked: parked(loaded, &facts.state, facts.now),
         failures,
         root_error: loaded.root_error.clone(),
-        warnings: loaded.warnings.iter().chain(&facts.refused).cloned().collect(),
+        // What keeps everything from running comes first.
+        warnings: facts.refused.iter().chain(&loaded.warnings).cloned().collect(),
     }
 }
 
@@ -248,7 +252,7 @@ impl<'a> Roster<'a> {
 }
 
 /// The grant in force, with its names for one look-up each.
-struct Covered {
+pub(super) struct Covered {
     names: Option<HashSet<JsString>>,
     /// The text of the same grant for every plugin: what the evaluator reads for a covered one, in
     /// place of all names again.
@@ -256,7 +260,7 @@ struct Covered {
 }
 
 impl Covered {
-    fn by(grant: Option<&Grant>) -> Self {
+    pub(super) fn by(grant: Option<&Grant>) -> Self {
         let names = match grant.map(|grant| &grant.scopes) {
             None => Some(HashSet::new()),
             Some(Scopes::All) => None,
@@ -270,7 +274,7 @@ impl Covered {
         self.names.as_ref().is_none_or(|names| names.contains(plugin))
     }
 
-    fn text_for(&self, plugin: &JsString) -> Option<String> {
+    pub(super) fn text_for(&self, plugin: &JsString) -> Option<String> {
         self.text.clone().filter(|_| self.covers(plugin))
     }
 

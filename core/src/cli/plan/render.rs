@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::cli::{names, text};
+use crate::cli::refusal::hint_line;
+use crate::cli::{names, paint, text};
 use crate::clock::Instant;
 use crate::decide::dueness::ReasonCode;
 use crate::decide::gate::Prospect;
@@ -61,7 +62,9 @@ impl Plan {
                 let state = if code.is_empty() { "holds no plugin" } else { "does not exist" };
                 push(out, format_args!("There is no plugin here yet."));
                 push(out, format_args!("  {path} {state}"));
-                push(out, format_args!("hint: `warpline init` installs a first one"));
+                let hint =
+                    "`warpline init` installs a first one, `warpline scaffold NAME` writes one";
+                push(out, format_args!("{}", hint_line(hint)));
             }
             _ => push(out, format_args!("The plugin root cannot be read: {path}: {code}")),
         }
@@ -71,7 +74,8 @@ impl Plan {
         if self.failures.is_empty() {
             return;
         }
-        push(out, format_args!("\nLoad failures ({}):", self.failures.len()));
+        let heading = paint::failed(format!("Load failures ({}):", self.failures.len()));
+        push(out, format_args!("\n{heading}"));
         for (plugin, error) in &self.failures {
             push(out, format_args!("  {}: {}", text::line(plugin), text::line_str(error)));
         }
@@ -85,7 +89,8 @@ impl Plan {
                 format_args!("No plan could be computed: {count} failed, and there is no other."),
             );
         } else {
-            push(out, format_args!("⚠ What follows is incomplete: {count} cannot be considered."));
+            let incomplete = format!("⚠ What follows is incomplete: {count} cannot be considered.");
+            push(out, format_args!("{}", paint::waits(incomplete)));
         }
     }
 
@@ -93,11 +98,12 @@ impl Plan {
         if self.parked.is_empty() {
             return;
         }
-        push(out, format_args!("\nWaiting for an answer ({}):", self.parked.len()));
+        let heading = paint::waits(format!("Waiting for an answer ({}):", self.parked.len()));
+        push(out, format_args!("\n{heading}"));
         for waiting in &self.parked {
             let (plugin, run_id) = (text::line(&waiting.plugin), text::line(&waiting.run_id));
             let age = waiting.completed_at.as_ref().and_then(|then| text::ago(then, self.now));
-            let age = age.map(|age| format!(", {age}")).unwrap_or_default();
+            let age = age.map(|age| format!(", {}", paint::faint(age))).unwrap_or_default();
             let summary = text::line(&waiting.summary);
             push(out, format_args!("  {plugin} — {summary} (run {run_id}{age})"));
             let effects = match &waiting.side_effects {
@@ -106,17 +112,23 @@ impl Plan {
             };
             push(out, format_args!("    declared side effects: {effects}"));
             if let Some((denied_at, reason)) = &waiting.denied {
-                let (denied_at, reason) = (text::line(denied_at), text::line(reason));
+                let (denied_at, reason) = (text::at_ago(denied_at, self.now), text::line(reason));
                 push(out, format_args!("    a denial is on record: {denied_at}, {reason}"));
             }
-            let (plugin, run_id) = (text::word(&waiting.plugin), text::word(&waiting.run_id));
+            let (plugin, run_id) = ([&waiting.plugin], text::word(&waiting.run_id));
             if let Some(prospect) = &waiting.prospect {
                 push(out, format_args!("    {}", prospect_text(prospect, self.now)));
             }
             if waiting.prospect.as_ref().is_none_or(can_be_accepted) {
-                push(out, format_args!("    yes: warpline approve {plugin} --run {run_id}"));
+                push(
+                    out,
+                    format_args!(
+                        "    yes: {}",
+                        text::command("approve", plugin, &format!("--run {run_id}"))
+                    ),
+                );
             }
-            push(out, format_args!("    no:  warpline deny {plugin}"));
+            push(out, format_args!("    no:  {}", text::command("deny", plugin, "")));
         }
     }
 
@@ -125,7 +137,7 @@ impl Plan {
             push(out, format_args!("\nNothing is due: every plugin is held back by a guard."));
             return;
         }
-        push(out, format_args!("\nDue ({}):", self.due.len()));
+        push(out, format_args!("\n{}", paint::strong(format!("Due ({}):", self.due.len()))));
         for planned in &self.due {
             push(out, format_args!("  {} (level {})", text::line(&planned.plugin), planned.level));
             self.write_effects(out, planned);
@@ -137,7 +149,8 @@ impl Plan {
             push(out, format_args!("\nNot due: none, no guard holds a plugin back."));
             return;
         }
-        push(out, format_args!("\nNot due ({}):", self.not_due.len()));
+        let heading = paint::strong(format!("Not due ({}):", self.not_due.len()));
+        push(out, format_args!("\n{heading}"));
         for (planned, held) in &self.not_due {
             let line = format!("{} — {}", text::line(&planned.plugin), held_text(held, self.now));
             push(out, format_args!("  {line}"));
@@ -157,8 +170,8 @@ impl Plan {
         };
         for (effect, approved) in &planned.side_effects {
             let state = match approved {
-                true => format!("✓ approved, {} remaining", text::span(left)),
-                false => "⚠ not granted — an advance leaves it out".to_owned(),
+                true => format!("{}, {} remaining", paint::ok("✓ approved"), text::span(left)),
+                false => format!("{} — an advance leaves it out", paint::waits("⚠ not granted")),
             };
             push(out, format_args!("    {effect}: {state}"));
         }
@@ -168,7 +181,8 @@ impl Plan {
         if self.warnings.is_empty() {
             return;
         }
-        push(out, format_args!("\nWarnings ({}):", self.warnings.len()));
+        let heading = paint::waits(format!("Warnings ({}):", self.warnings.len()));
+        push(out, format_args!("\n{heading}"));
         for warning in &self.warnings {
             push(out, format_args!("  {}", text::line_str(warning)));
         }
@@ -183,7 +197,7 @@ pub(super) fn held_text(held: &Held, now: Instant) -> String {
     let mut line = text::line_str(held.detail.strip_prefix("fresh — ").unwrap_or(&held.detail));
     if let Some(age) = held.last_run_at.as_ref().and_then(|then| text::ago(then, now)) {
         let failed = if held.last_run_failed { " and failed; `--force` runs it now" } else { "" };
-        line.push_str(&format!(" — last run {age}{failed}"));
+        line.push_str(&format!(" — {}{failed}", paint::faint(format!("last run {age}"))));
     }
     line
 }
@@ -198,10 +212,10 @@ pub(in crate::cli) fn prospect_text(prospect: &Prospect, now: Instant) -> String
     match prospect {
         Prospect::AcceptedUntil(last) => {
             let left = text::span(last.since(now));
-            format!("can be accepted until {}, {left} remaining", last.to_iso())
+            format!("can be accepted until {}, {left} remaining", last.to_local())
         }
         Prospect::ExpiredAt(last) => {
-            format!("cannot be accepted any more: it expired at {}", last.to_iso())
+            format!("cannot be accepted any more: it expired at {}", last.to_local())
         }
         Prospect::DependencyMoved(moved) => {
             format!("cannot be accepted any more: its dependency {} ran since", names::list(moved))
@@ -213,15 +227,16 @@ pub(in crate::cli) fn prospect_text(prospect: &Prospect, now: Instant) -> String
 }
 
 /// The one line that says what is granted and for how long.
-pub(super) fn grant_line(line: &GrantLine, now: Instant) -> String {
+pub(in crate::cli) fn grant_line(line: &GrantLine, now: Instant) -> String {
     match line {
         GrantLine::None => "Grant: none — what declares side effects stays put".to_owned(),
         GrantLine::Expired(grant) => format!("Grant: {} — expired", scopes_text(&grant.scopes)),
         GrantLine::Live(grant) => {
             let left = time_left(grant, now).unwrap_or_default();
-            let soon = if left < SOON_MS { " ⚠ ends soon" } else { "" };
+            let soon = if left < SOON_MS { paint::waits(" ⚠ ends soon") } else { String::new() };
             let scopes = scopes_text(&grant.scopes);
-            format!("Grant: {scopes} — {} remaining{soon}", text::span(left))
+            let until = text::at(&grant.expires_at);
+            format!("Grant: {scopes} — {} remaining, until {until}{soon}", text::span(left))
         }
     }
 }

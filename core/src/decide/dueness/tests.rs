@@ -104,6 +104,7 @@ impl Case {
     }
 }
 
+/// Cases: T514.
 #[test]
 fn the_guards_have_nine_names_and_are_asked_in_order() {
     let codes: Vec<_> = ReasonCode::ALL.iter().map(|code| code.as_str()).collect();
@@ -176,6 +177,7 @@ fn a_manual_schedule_names_the_profile_that_admits_it() {
     assert!(detail.contains("'manual'") && detail.contains("profile 'daily'"), "{detail}");
 }
 
+/// Cases: T304.
 #[test]
 fn a_supervised_plugin_waits_for_an_advance_without_a_profile() {
     let mut case = Case::new();
@@ -186,6 +188,7 @@ fn a_supervised_plugin_waits_for_an_advance_without_a_profile() {
     assert!(case.detail().starts_with("supervised"));
 }
 
+/// Cases: T304.
 #[test]
 fn force_lifts_freshness_alone() {
     let mut case = Case::new().ran_at("2026-08-20T11:00:00.000Z");
@@ -199,6 +202,7 @@ fn force_lifts_freshness_alone() {
     assert_eq!(unapproved.code(), Some(ReasonCode::Unapproved));
 }
 
+/// Cases: T305.
 #[test]
 fn a_run_exactly_as_old_as_the_ttl_is_due() {
     assert_eq!(Case::new().ran_at("2026-08-20T06:00:00.000Z").verdict(), Verdict::Due);
@@ -206,6 +210,7 @@ fn a_run_exactly_as_old_as_the_ttl_is_due() {
     assert_eq!(fresh.code(), Some(ReasonCode::Fresh));
 }
 
+/// Cases: T303.
 #[test]
 fn an_attentive_tier_is_needed_down_to_the_plugins_own() {
     let mut case = Case::new();
@@ -218,6 +223,7 @@ fn an_attentive_tier_is_needed_down_to_the_plugins_own() {
     assert_eq!(case.verdict(), Verdict::Due);
 }
 
+/// Cases: T492.
 #[test]
 fn an_open_task_locks_its_plugin_until_it_is_put_off() {
     let mut case = Case::new().locked();

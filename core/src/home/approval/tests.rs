@@ -48,6 +48,7 @@ fn without_a_trace_there_is_no_grant() {
     assert!(!paths.approval.exists());
 }
 
+/// Cases: T060.
 #[test]
 fn revoking_deletes_the_file_once_and_touches_nothing_where_there_is_none() {
     let (_root, paths) = home();

@@ -22,6 +22,7 @@ fn lines(paths: &Paths) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
+/// Cases: T493.
 #[test]
 fn events_are_read_in_order_and_an_append_is_one_line_each() {
     let (_root, paths) = home();
@@ -49,6 +50,7 @@ fn lines_that_cannot_be_read_are_skipped_and_kept() {
     assert!(std::fs::read(&paths.events).expect("events").starts_with(&bytes));
 }
 
+/// Cases: T497.
 #[test]
 fn a_trim_waits_for_the_slack_and_keeps_the_newest() {
     let (_root, paths) = home();
@@ -63,6 +65,7 @@ fn a_trim_waits_for_the_slack_and_keeps_the_newest() {
     assert_eq!(lines(&paths), kept);
 }
 
+/// Cases: T497.
 #[test]
 fn concurrent_trims_and_appends_lose_nothing_and_leave_one_file() {
     let (_root, paths) = home();
@@ -113,4 +116,27 @@ fn an_append_past_the_limit_trims_whether_or_not_the_count_is_remembered() {
     fill(&paths, KEPT + SLACK);
     append(&paths, &[event("f")]).expect("another wrote meanwhile");
     assert_eq!(lines(&paths).len(), KEPT);
+}
+
+#[test]
+fn counts_that_a_fork_left_locked_hold_no_append_up() {
+    let (_root, paths) = home();
+    append(&paths, &[event("a")]).expect("append");
+    let held = COUNTS.lock().expect("counts");
+    append(&paths, &[event("b")]).expect("append");
+    drop(held);
+    append(&paths, &[event("c")]).expect("append");
+    assert_eq!(sources(&paths), ["a", "b", "c"]);
+}
+
+#[test]
+fn what_another_has_cut_down_already_is_not_cut_again() {
+    let (_root, paths) = home();
+    fill(&paths, 3);
+    for cap in [3, 4] {
+        keep_newest(Appender::open(&paths.home, &paths.events).expect("open"), cap).expect("kept");
+        assert_eq!(lines(&paths), ["0", "1", "2"]);
+    }
+    keep_newest(Appender::open(&paths.home, &paths.events).expect("open"), 2).expect("cut");
+    assert_eq!(lines(&paths), ["1", "2"]);
 }

@@ -1,4 +1,5 @@
-use std::os::unix::fs::symlink;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::process::Command;
 
 use super::*;
@@ -45,10 +46,10 @@ fn a_link_that_leads_nowhere_is_a_fault_for_every_operation_but_removal() {
     for path in [&dangling, &left] {
         assert!(read_text(path).is_err(), "{path:?} read");
         assert!(write_atomic(path, b"x", None).is_err(), "{path:?} write");
-        assert!(append(path, "x\n").is_err(), "{path:?} append");
+        assert!(append(root.path(), path, "x\n").is_err(), "{path:?} append");
     }
     assert!(!target.exists());
-    assert!(remove(&dangling).expect("removable"));
+    assert!(remove(root.path(), &dangling).expect("removable"));
 }
 
 #[test]
@@ -59,11 +60,12 @@ fn pipes_and_devices_are_refused_without_waiting() {
     assert!(made.success());
     for path in [pipe.as_path(), Path::new("/dev/zero")] {
         assert!(read_text(path).is_err(), "{path:?} read");
-        assert!(append(path, "x\n").is_err(), "{path:?} append");
+        assert!(append(root.path(), path, "x\n").is_err(), "{path:?} append");
         assert!(write_atomic(path, b"x", None).is_err(), "{path:?} write");
     }
 }
 
+/// Cases: T407.
 #[test]
 fn a_write_makes_parents_replaces_whole_and_leaves_one_file() {
     let root = directory();
@@ -85,6 +87,7 @@ fn a_refused_write_changes_nothing_and_leaves_no_temporary_file() {
     assert_eq!(fs::read(root.path().join("file")).expect("file"), b"old");
 }
 
+/// Cases: T408.
 #[test]
 fn the_mode_asked_for_wins_over_an_older_one_and_a_plain_write_keeps_it() {
     let root = directory();
@@ -110,11 +113,11 @@ fn a_linked_file_is_replaced_where_it_lies() {
     fs::write(&real, "old").expect("file");
     symlink("real/f", &link).expect("link");
     write_atomic(&link, b"new", None).expect("write");
-    append(&link, "line\n").expect("append");
+    append(root.path(), &link, "line\n").expect("append");
     assert!(fs::symlink_metadata(&link).expect("link").is_symlink());
     assert_eq!(fs::read(&real).expect("file"), b"new\nline\n");
     assert_eq!(names(root.path()), ["link", "real"]);
-    assert!(remove(&link).expect("removable"));
+    assert!(remove(root.path(), &link).expect("removable"));
     assert!(real.exists(), "only the link goes");
 }
 
@@ -122,11 +125,11 @@ fn a_linked_file_is_replaced_where_it_lies() {
 fn appended_lines_never_run_into_a_torn_one() {
     let root = directory();
     let path = root.path().join("deep/log.jsonl");
-    append(&path, "one\ntwo\n").expect("append");
-    append(&path, "three").expect("append");
-    append(&path, "").expect("nothing to do");
+    append(root.path(), &path, "one\ntwo\n").expect("append");
+    append(root.path(), &path, "three").expect("append");
+    append(root.path(), &path, "").expect("nothing to do");
     fs::write(&path, [&fs::read(&path).expect("file")[..], b"{\"torn"].concat()).expect("tear");
-    append(&path, "four\n").expect("append");
+    append(root.path(), &path, "four\n").expect("append");
     let text = fs::read_to_string(&path).expect("file");
     assert_eq!(text, "one\ntwo\nthree\n{\"torn\nfour\n");
 }
@@ -140,8 +143,12 @@ fn appends_from_many_threads_stay_whole() {
             let path = &path;
             scope.spawn(move || {
                 for round in 0..50 {
-                    append(path, &format!("{writer}:{round}:{}\n", "x".repeat(300)))
-                        .expect("append");
+                    append(
+                        directory_of(path),
+                        path,
+                        &format!("{writer}:{round}:{}\n", "x".repeat(300)),
+                    )
+                    .expect("append");
                 }
             });
         }
@@ -157,14 +164,15 @@ fn an_append_that_does_not_fit_takes_its_part_back() {
     const CHILD: &str = "WARPLINE_TEST_APPEND_TO";
     if let Ok(path) = std::env::var(CHILD) {
         let before = fs::read(&path).expect("file");
-        append(Path::new(&path), &"y".repeat(2_000)).expect_err("over the limit");
+        append(directory_of(Path::new(&path)), Path::new(&path), &"y".repeat(2_000))
+            .expect_err("over the limit");
         assert_eq!(fs::read(&path).expect("file"), before);
         return;
     }
     let root = directory();
     let path = root.path().join("log");
     fs::write(&path, "x".repeat(511).as_str()).expect("file");
-    append(&path, "").expect("nothing");
+    append(root.path(), &path, "").expect("nothing");
     let name = "home::files::tests::an_append_that_does_not_fit_takes_its_part_back";
     let child = Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 2; exec \"$0\" --exact \"$1\" --nocapture"])
@@ -181,10 +189,29 @@ fn an_append_that_does_not_fit_takes_its_part_back() {
 fn removal_tells_whether_there_was_anything() {
     let root = directory();
     let path = root.path().join("f");
-    assert!(!remove(&path).expect("nothing there"));
+    assert!(!remove(root.path(), &path).expect("nothing there"));
     fs::write(&path, "").expect("file");
-    assert!(remove(&path).expect("removable"));
+    assert!(remove(root.path(), &path).expect("removable"));
     assert!(!path.exists());
     fs::create_dir(&path).expect("directory");
-    assert!(remove(&path).is_err(), "a directory is not a file");
+    assert!(remove(root.path(), &path).is_err(), "a directory is not a file");
+}
+
+#[test]
+fn a_name_alone_lies_in_the_working_directory() {
+    for (path, directory) in [("f", "."), ("a/f", "a"), ("/f", "/"), ("/", ".")] {
+        assert_eq!(directory_of(Path::new(path)), Path::new(directory), "{path}");
+    }
+}
+
+#[test]
+fn an_append_gives_up_on_a_file_that_another_keeps_locked() {
+    let root = directory();
+    let path = root.path().join("f");
+    fs::write(&path, "a\n").expect("a file");
+    let held = fs::File::open(&path).expect("open");
+    held.lock().expect("locked");
+    let refused = append(root.path(), &path, "b\n").expect_err("it is locked");
+    assert!(refused.to_string().contains("another process keeps it locked"), "{refused}");
+    assert_eq!(fs::read_to_string(&path).expect("the file"), "a\n");
 }

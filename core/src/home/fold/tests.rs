@@ -39,14 +39,14 @@ fn child(test: &str, paths: &Paths, kill_at: &str) -> Output {
 
 /// A pass that got as far as it did: `done` and `parked` ended, `cut` and `new` were running.
 fn begin_pass(paths: &Paths) {
-    let journal = Journal::open(paths, DEAD);
+    let mut journal = Journal::open(paths, DEAD);
     let name = |text: &str| JsString::from(text);
     journal.started(&name("cut"), at("2026-08-20T10:00:01Z")).expect("line");
     journal.started(&name("parked"), at("2026-08-20T10:00:02Z")).expect("line");
     let done = run("2026-08-20T10:00:03.000Z", RunStatus::Success);
-    journal.outcome(&name("done"), &done, None).expect("line");
+    journal.outcome(&name("done"), &done, None, true).expect("line");
     let parked = run("2026-08-20T10:00:04.000Z", RunStatus::Gated);
-    journal.outcome(&name("parked"), &parked, Some(&gate("parked", DEAD))).expect("line");
+    journal.outcome(&name("parked"), &parked, Some(&gate("parked", DEAD)), true).expect("line");
     journal.started(&name("new"), at("2026-08-20T10:00:05Z")).expect("line");
 }
 
@@ -219,8 +219,8 @@ fn a_pass_killed_after_its_state_write_changes_no_state() {
     .expect("the pass wrote its state");
     let document = std::fs::read(&paths.state_file).expect("state");
     let outcome = run(NOW, RunStatus::Gated);
-    let journal = Journal::open(&paths, DEAD);
-    journal.outcome(&"parked".into(), &outcome, Some(&gate("parked", DEAD))).expect("line");
+    let mut journal = Journal::open(&paths, DEAD);
+    journal.outcome(&"parked".into(), &outcome, Some(&gate("parked", DEAD)), true).expect("line");
     let mut log = run_log(&DEAD.into(), &Lines::default(), now());
     log.status = AdvanceStatus::Complete;
     runs::write_run_log(&paths, &log).expect("the pass wrote its run log");
@@ -233,7 +233,7 @@ fn a_pass_killed_after_its_state_write_changes_no_state() {
 #[test]
 fn a_journal_that_cannot_be_read_refuses_and_changes_nothing() {
     let (_root, paths) = after_a_kill();
-    files::append(&paths.journal(), "not json\n").expect("damage");
+    files::append(&paths.home, &paths.journal(), "not json\n").expect("damage");
     let before = std::fs::read(&paths.state_file).expect("state");
     let error = load_for_write(&paths, now(), None).expect_err("refused");
     assert!(error.to_string().contains("in-flight.jsonl"), "{error}");
@@ -251,4 +251,14 @@ fn an_unusable_state_refuses_before_anything_is_folded() {
     assert!(update(&paths, now(), |_| Ok(Decision::Write(()))).is_err());
     assert_eq!(std::fs::read(&paths.state_file).expect("state"), b"{");
     assert!(paths.journal().exists() && !paths.runs_dir.exists() && !paths.events.exists());
+}
+
+#[test]
+fn a_plugin_that_had_failed_before_the_kill_stands_as_failed_in_the_run_log() {
+    let (_root, paths) = home();
+    let failed = run("2026-08-20T10:00:03.000Z", RunStatus::Failed);
+    Journal::open(&paths, DEAD).outcome(&"broken".into(), &failed, None, true).expect("line");
+    let entries = unrecorded(&paths, now());
+    let told: Vec<_> = entries.iter().map(|(run, entry)| (run.to_text(), entry.status)).collect();
+    assert_eq!(told, [(DEAD.to_owned(), EntryStatus::Failed)]);
 }

@@ -12,15 +12,15 @@ fn append(paths: &Paths, text: &[u8]) {
 #[test]
 fn what_is_written_is_read_back_in_order() {
     let (_root, paths) = home();
-    let journal = Journal::open(&paths, "r1");
+    let mut journal = Journal::open(&paths, "r1");
     assert!(!paths.journal().exists(), "nothing is written before there is something");
     assert_eq!(read(&paths).expect("absent"), Lines::default());
     journal.started(&"p".into(), now()).expect("line");
     let mut ended = run(NOW, RunStatus::Gated);
     ended.last_output = Some(output("a.md", "r1"));
     ended.duration_ms = Some(12.0);
-    journal.outcome(&"p".into(), &ended, Some(&gate("p", "r1"))).expect("line");
-    journal.outcome(&"7".into(), &run(NOW, RunStatus::Failed), None).expect("line");
+    journal.outcome(&"p".into(), &ended, Some(&gate("p", "r1")), true).expect("line");
+    journal.outcome(&"7".into(), &run(NOW, RunStatus::Failed), None, true).expect("line");
     journal.started(&"q".into(), now()).expect("line");
     let text = std::fs::read_to_string(paths.journal()).expect("journal");
     let first = format!(r#"{{"run_id":"r1","plugin":"p","started_at":"{NOW}"}}"#);
@@ -38,6 +38,20 @@ fn what_is_written_is_read_back_in_order() {
     assert_eq!(unfinished, [&JsString::from("q")]);
     journal.close().expect("removed");
     assert!(!paths.journal().exists());
+}
+
+#[test]
+fn a_line_goes_in_the_place_of_a_torn_one() {
+    let (_root, paths) = home();
+    let mut journal = Journal::open(&paths, "r1");
+    for torn in [&b"{\"run_id\":\"r1\",\"plug"[..], b"\xff"] {
+        append(&paths, torn);
+        journal.started(&"p".into(), now()).expect("line");
+    }
+    let mut file = std::fs::File::options().append(true).open(paths.journal()).expect("journal");
+    std::io::Write::write_all(&mut file, b"{\"run").expect("written in place");
+    journal.started(&"p".into(), now()).expect("line");
+    assert_eq!(read(&paths).expect("no line that hides anything").started.len(), 3);
 }
 
 #[test]

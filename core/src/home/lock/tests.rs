@@ -1,3 +1,4 @@
+use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -51,7 +52,8 @@ fn a_second_advance_of_the_same_process_is_refused_and_told_who_runs() {
     );
     let began = Clock::now();
     let error = refusal(&paths);
-    assert!(began.elapsed() < Duration::from_secs(1));
+    // Less than any wait for a lock.
+    assert!(began.elapsed() < Duration::from_secs(9));
     for part in ["first-run", &pid.to_string(), "2026-08-20T12:00:00.000Z"] {
         assert!(error.contains(part), "{error}");
     }
@@ -86,18 +88,21 @@ fn what_the_lock_file_says_is_repeated_only_where_it_has_the_right_shape() {
     assert!(error.contains("process 12") && !error.contains("../x"), "{error}");
 }
 
+/// Cases: T487.
 #[test]
 fn a_lock_file_without_a_holder_means_nothing_whatever_it_says() {
     let (_root, paths) = home();
     fs::create_dir_all(paths.run_lock().parent().expect("state")).expect("state");
     fs::write(paths.run_lock(), r#"{"run_id":"old","pid":1}"#).expect("left behind");
-    fs::write(paths.state_lock(), (now().ms() + 60_000).to_string()).expect("left behind");
     let began = Clock::now();
     let run = RunLock::acquire(&paths, "new", now()).expect("nobody holds it");
-    let state = StateLock::acquire(&paths, now()).expect("nobody holds it");
-    assert!(began.elapsed() < Duration::from_secs(2));
-    assert_eq!(fs::read_to_string(paths.state_lock()).expect("content"), "1787227200000");
-    state.release();
+    for age in [-11_000, 60_000] {
+        fs::write(paths.state_lock(), (now().ms() + age).to_string()).expect("left behind");
+        let state = StateLock::acquire(&paths, now()).expect("nobody holds it");
+        assert_eq!(fs::read_to_string(paths.state_lock()).expect("content"), "1787227200000");
+        state.release();
+    }
+    assert!(began.elapsed() < Duration::from_secs(9));
     run.release();
     assert!(!paths.state_lock().exists());
 }
@@ -147,6 +152,7 @@ fn a_file_that_was_removed_between_opening_and_locking_is_no_lock() {
     next.release();
 }
 
+/// Cases: T487.
 #[test]
 fn state_sections_of_many_threads_never_overlap() {
     let (_root, paths) = home();
@@ -207,7 +213,7 @@ fn a_killed_holder_holds_nothing() {
         .spawn()
         .expect("the child runs");
     let taken = || RunLock::is_held(&paths).then_some(());
-    wait_for(Duration::from_secs(20), || Ok(taken())).expect("poll").expect("the child has it");
+    wait_for(Duration::from_secs(60), || Ok(taken())).expect("poll").expect("the child has it");
     let error = refusal(&paths);
     assert!(error.contains("killed") && error.contains(&child.id().to_string()), "{error}");
     child.kill().expect("kill");

@@ -1,4 +1,5 @@
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::Duration;
 
@@ -25,6 +26,7 @@ fn refusal(root: &Path) -> (&'static str, String) {
     (error.code(), error.to_string())
 }
 
+/// Cases: T202, T203.
 #[test]
 fn a_root_that_cannot_be_used_is_refused_by_the_system_s_own_name() {
     let root = root();
@@ -42,6 +44,7 @@ fn a_root_that_cannot_be_used_is_refused_by_the_system_s_own_name() {
     assert!(message.contains("empty string") && !message.contains("ENOENT"), "{message}");
 }
 
+/// Cases: T204.
 #[test]
 fn a_root_without_the_right_to_read_it_is_refused() {
     const CHILD: &str = "WARPLINE_TEST_ROOT";
@@ -58,6 +61,7 @@ fn a_root_without_the_right_to_read_it_is_refused() {
     assert!(output.contains("1 passed"), "{output}");
 }
 
+/// Cases: T299.
 #[test]
 fn directories_and_links_to_them_are_plugins_and_stray_files_are_nothing() {
     let root = root();
@@ -79,6 +83,7 @@ fn directories_and_links_to_them_are_plugins_and_stray_files_are_nothing() {
     assert_eq!(roster.candidates[3].manifest, real.join("manifest.ts"));
 }
 
+/// Cases: T300.
 #[test]
 fn a_directory_that_cannot_be_a_plugin_is_a_failure_that_says_why() {
     let root = root();
@@ -158,6 +163,10 @@ fn a_revision_changes_with_every_file_below_and_with_nothing_else() {
     let time = file.metadata().and_then(|found| found.modified()).expect("time");
     file.set_modified(time + Duration::from_nanos(1)).expect("time");
     changed("the next nanosecond");
+    std::thread::sleep(Duration::from_millis(20));
+    fs::write(directory.join("lib/deep.ts"), "33").expect("file");
+    file.set_modified(time + Duration::from_nanos(1)).expect("time");
+    changed("another text of the same size and time");
     fs::write(directory.join("new"), "22").expect("file");
     changed("one more");
     fs::rename(directory.join("new"), directory.join("newer")).expect("rename");
@@ -177,4 +186,43 @@ fn a_revision_enters_no_directory_through_a_link() {
     let before = revision(&directory);
     fs::write(root.path().join("beside"), "").expect("file");
     assert_eq!(revision(&directory), before);
+}
+
+#[test]
+fn a_refusal_of_the_system_has_its_name_or_else_its_number() {
+    for (errno, name) in [
+        (Errno::NOENT, "ENOENT"),
+        (Errno::NOTDIR, "ENOTDIR"),
+        (Errno::ACCESS, "EACCES"),
+        (Errno::PERM, "EPERM"),
+        (Errno::LOOP, "ELOOP"),
+        (Errno::NAMETOOLONG, "ENAMETOOLONG"),
+        (Errno::IO, "EIO"),
+        (Errno::MFILE, "EMFILE"),
+        (Errno::NFILE, "ENFILE"),
+        (Errno::STALE, "ESTALE"),
+    ] {
+        assert_eq!(code(&io::Error::from_raw_os_error(errno.raw_os_error())), name);
+    }
+    assert_eq!(code(&io::Error::from_raw_os_error(Errno::NXIO.raw_os_error())), "errno 6");
+    assert_eq!(code(&io::ErrorKind::InvalidInput.into()), "EINVAL", "no system said so");
+}
+
+#[test]
+fn beyond_so_many_entries_a_revision_looks_no_further() {
+    let root = root();
+    let file = |name: &str| root.path().join(name);
+    for directory in ["many", "others"] {
+        fs::create_dir(file(directory)).expect("a directory");
+    }
+    for number in 1..REVISION_CAP {
+        fs::write(file("many").join(format!("{number:05}")), "").expect("a file");
+    }
+    fs::write(file("many/last"), "").expect("a file");
+    fs::write(file("others/one"), "").expect("a file");
+    let before = revision(root.path());
+    fs::write(file("many/last"), "changed").expect("written");
+    assert_eq!(revision(root.path()), before, "it lies beyond");
+    fs::write(file("others/one"), "changed").expect("written");
+    assert_ne!(revision(root.path()), before, "what is looked at still counts");
 }

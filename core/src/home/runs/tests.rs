@@ -1,8 +1,10 @@
+use std::fs;
 use std::time::{Duration, SystemTime};
 
 use super::*;
 use crate::home::files::write_atomic;
-use crate::schema::run_artifact::{ArtifactStatus, Attempt, AttemptStatus};
+use crate::json::{Value, parse};
+use crate::schema::run_artifact::{ArtifactStatus, Attempt};
 
 /// An empty home that goes with its guard.
 pub(in crate::home) fn home() -> (tempfile::TempDir, Paths) {
@@ -49,7 +51,7 @@ fn artifact(run_id: &str) -> RunArtifact {
             attempt: 1,
             started_at: "2026-08-20T12:00:00.000Z".into(),
             elapsed_ms: 1.0,
-            status: AttemptStatus::Success,
+            status: "success".into(),
             error: None,
         }],
         final_error: None,
@@ -73,6 +75,7 @@ fn document(plugin: &str, started_at: &str) -> String {
     format!(r#"{{"run_id":"../../victim","plugin":"{plugin}","started_at":"{started_at}"}}"#)
 }
 
+/// Cases: T323.
 #[test]
 fn documents_are_written_under_their_run_id_without_a_final_newline() {
     let (_root, paths) = home();
@@ -107,9 +110,13 @@ fn a_status_is_read_only_from_the_run_log_of_that_run() {
     put(&paths, "r2.json", &run_log("r1", AdvanceStatus::Complete).to_value().to_compact());
     write_artifact(&paths, &artifact("r3")).expect("an artifact has another status");
     put(&paths, "r4.json", "{");
+    put(&paths, "r6.json", r#"{"run_id":"r6","status":"interrupted","plugins":[1,]}"#);
+    put(&paths, "r7.json", r#"{"run_id":"r7","status":"interrupted"} {}"#);
+    put(&paths, "r8.json", r#"{"run_id":"r8","status":"interrupted","status":null}"#);
+    put(&paths, "r9.json", r#"{"plugins":{"run_id":"r9","status":"interrupted"}}"#);
     fs::write(paths.home.join("x.json"), fs::read(paths.runs_dir.join("r1.json")).expect("log"))
         .expect("outside of runs");
-    for other in ["r2", "r3", "r4", "r5", "", "../x", "../runs/r1"] {
+    for other in ["r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "", "../x", "../runs/r1"] {
         assert_eq!(status_of(&paths, &other.into()), None, "{other}");
     }
 }
@@ -125,11 +132,13 @@ fn a_pointer_may_outlive_its_run() {
     assert!(!is_retained(&paths, &JsString::from_utf16(&[0xd800])));
 }
 
+/// Cases: T324, T327, T328.
 #[test]
 fn pruning_goes_by_file_time_takes_documents_and_leaves_transcripts() {
     let (_root, paths) = home();
     let now = at("2026-08-20T12:00:00.000Z");
     assert_eq!(prune_run_logs(&paths, now), 0, "no directory yet");
+    assert_eq!(trim_plugin_history(&paths, &"p".into(), 0), 0, "neither for this");
     let times = [("old", "2026-07-20T12:00:00.000Z"), ("new", "2026-08-18T12:00:00.000Z")];
     for (run, time) in times {
         for suffix in ["json", "log"] {
@@ -143,6 +152,7 @@ fn pruning_goes_by_file_time_takes_documents_and_leaves_transcripts() {
     assert_eq!(names(&paths), ["new.json", "new.log", "old.log"]);
 }
 
+/// Cases: T315, T319, T327.
 #[test]
 fn trimming_keeps_the_newest_and_takes_document_and_transcript_together() {
     let (root, paths) = home();
@@ -153,18 +163,20 @@ fn trimming_keeps_the_newest_and_takes_document_and_transcript_together() {
         put(&paths, &format!("r{day}.log"), "");
     }
     put(&paths, "other.json", &document("q", "2020-01-01"));
+    put(&paths, "other.log", "");
     put(&paths, "broken.json", "{");
     put(&paths, "shapeless.json", "[]");
     let kept = retention::ARTIFACTS_KEPT;
     assert_eq!(trim_plugin_history(&paths, &"p".into(), kept), 1);
     let left = names(&paths);
-    assert_eq!(left.len(), 43);
+    assert_eq!(left.len(), 44);
     assert!(!left.contains(&"r1.json".into()) && !left.contains(&"r1.log".into()));
     assert_eq!(trim_plugin_history(&paths, &"p".into(), 0), 20);
-    assert_eq!(names(&paths), ["broken.json", "other.json", "shapeless.json"]);
+    assert_eq!(names(&paths), ["broken.json", "other.json", "other.log", "shapeless.json"]);
     assert!(root.path().join("victim.json").exists() && root.path().join("victim.log").exists());
 }
 
+/// Cases: T318.
 #[test]
 fn only_what_is_gone_counts() {
     // Rights do not bind the superuser, so a child without them does the work.
@@ -187,6 +199,37 @@ fn only_what_is_gone_counts() {
     );
     assert!(output.contains("1 passed"), "{output}");
     assert_eq!(names(&paths), ["r1.json", "r1.log"]);
+}
+
+#[test]
+fn what_a_link_leads_to_is_neither_read_nor_deleted() {
+    use std::os::unix::fs::symlink;
+    let (root, paths) = home();
+    let outside = root.path().join("outside");
+    fs::create_dir(&outside).expect("directory");
+    for (name, plugin) in [("victim.json", "p"), ("victim.log", "p"), ("other.json", "q")] {
+        fs::write(outside.join(name), document(plugin, "2020-01-01")).expect("victim");
+        set_time(&outside.join(name), at("2020-01-01"));
+    }
+    let runs = &paths.runs_dir;
+    put(&paths, "real.json", &document("p", "2019-01-01"));
+    symlink(outside.join("victim.log"), runs.join("real.log")).expect("a transcript elsewhere");
+    symlink(outside.join("victim.json"), runs.join("link.json")).expect("a document elsewhere");
+    symlink(&outside, runs.join("directory.json")).expect("a directory elsewhere");
+    symlink("..", runs.join("up.json")).expect("the home itself");
+    for hostile in ["../outside/victim", "..", "outside", "real/../../outside/victim", "*"] {
+        let text = format!(r#"{{"run_id":"{hostile}","plugin":"{hostile}","started_at":"2018"}}"#);
+        put(&paths, "hostile.json", &text);
+        assert_eq!(trim_plugin_history(&paths, &hostile.into(), 0), 1, "the document by its name");
+    }
+    assert_eq!(trim_plugin_history(&paths, &"p".into(), 0), 1);
+    assert_eq!(prune_run_logs(&paths, at("2036-01-01")), 0, "a link is no document");
+    let left = fs::read_dir(&outside).expect("directory").count();
+    assert_eq!(left, 3, "only the link to a transcript is gone");
+    assert!(
+        !runs.join("real.json").exists() && fs::symlink_metadata(runs.join("real.log")).is_err()
+    );
+    assert!(fs::symlink_metadata(runs.join("link.json")).is_ok());
 }
 
 /// Runs one test of this binary as a user that is not the superuser and owns nothing below `root`,

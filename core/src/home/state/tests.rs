@@ -5,7 +5,7 @@ use super::*;
 use crate::decide::fixtures::{NOW, at, denial, gate, now, output, run};
 use crate::home::runs::tests::home;
 use crate::json::{Value, parse};
-use crate::schema::engine_state::RunStatus;
+use crate::schema::engine_state::{Denial, ENGINE_STATE_MAX_SCHEMA_VERSION, RunStatus};
 use crate::schema::run_log::RunLog;
 
 fn put(paths: &Paths, text: &str) {
@@ -22,6 +22,7 @@ fn entries(paths: &Paths) -> Vec<String> {
     names
 }
 
+/// Cases: T033.
 #[test]
 fn an_absent_file_is_the_default_document_and_nothing_is_created() {
     let (_root, paths) = home();
@@ -32,6 +33,25 @@ fn an_absent_file_is_the_default_document_and_nothing_is_created() {
     assert!(!paths.home.exists());
 }
 
+/// Cases: T030, T034.
+#[test]
+fn a_document_of_this_build_is_read_and_what_it_leaves_out_has_its_default() {
+    let (_root, paths) = home();
+    let newest = ENGINE_STATE_MAX_SCHEMA_VERSION;
+    let runs = r#"{"alpha":{"last_run_at":"2026-08-19","status":"success"}}"#;
+    put(&paths, &format!(r#"{{"schema_version":{newest},"plugin_runs":{runs}}}"#));
+    let state = load_for_write(&paths, now(), None).expect("usable").state;
+    assert_eq!((state.schema_version, state.plugin_runs.len()), (newest, 1));
+    assert_eq!(state.plugin_runs[0].status, RunStatus::Success);
+    let rest = EngineState {
+        schema_version: newest,
+        plugin_runs: state.plugin_runs.clone(),
+        ..EngineState::default()
+    };
+    assert_eq!(state, rest);
+}
+
+/// Cases: T031, T035, T037, T039.
 #[test]
 fn an_unusable_document_is_refused_for_writing_and_empty_for_looking_and_never_touched() {
     let unusable: [(&[u8], &str); 9] = [
@@ -52,6 +72,7 @@ fn an_unusable_document_is_refused_for_writing_and_empty_for_looking_and_never_t
         let (message, file) = (error.to_string(), paths.state_file.display().to_string());
         assert_eq!(error.code(), code, "{message}");
         assert!(message.contains(&file), "{message}");
+        assert!(code != "ERR_WARPLINE_INVALID" || message.contains(": expected "), "{message}");
         let newer = code == "ERR_WARPLINE_NEWER_STATE";
         assert_eq!(message.contains("this build predates it"), newer, "{message}");
         let error = update(&paths, now(), |_| Ok(Decision::Write(()))).expect_err("refused");
@@ -70,13 +91,20 @@ fn a_directory_in_place_of_the_document_is_unreadable_and_not_absent() {
     assert_eq!(load_read_only(&paths, now()), EngineState::default());
 }
 
+/// Cases: T038, T310, T311.
 #[test]
 fn what_this_build_does_not_know_at_the_top_survives_a_write() {
     let (_root, paths) = home();
+    let denied = || Denial { note: Some("not on a Friday".into()), ..denial("p", "f") };
+    let parked = || {
+        let mut gate = gate("q", "r1");
+        gate.plugin_result.artifacts_produced = vec![output("a.md", "r1")];
+        gate
+    };
     put(&paths, r#"{"host_annotations":{"source":"s","ids":["x","y"]},"schema_version":0}"#);
     update(&paths, now(), |state| {
-        state.denials.insert("p".into(), denial("p", "f"));
-        state.pending_gates.push(gate("q", "r1"));
+        state.denials.insert("p".into(), denied());
+        state.pending_gates.push(parked());
         let mut entry = run(NOW, RunStatus::Success);
         entry.last_output = Some(output("a.md", "r1"));
         state.plugin_runs.insert("q".into(), entry);
@@ -88,8 +116,11 @@ fn what_this_build_does_not_know_at_the_top_survives_a_write() {
     let annotations = parse(&text).expect("JSON").get("host_annotations").map(Value::to_compact);
     assert_eq!(annotations.as_deref(), Some(r#"{"source":"s","ids":["x","y"]}"#));
     let state = load_for_write(&paths, now(), None).expect("usable").state;
-    assert_eq!(state.pending_gates, [gate("q", "r1")]);
-    assert_eq!(state.denials[0], denial("p", "f"));
+    assert_eq!(state.pending_gates, [parked()]);
+    assert_eq!(state.denials[0], denied());
+    put(&paths, "{}");
+    let undenied = load_for_write(&paths, now(), None).expect("usable").state;
+    assert!(undenied.denials.is_empty());
     assert_eq!(state.plugin_runs[0].last_output, Some(output("a.md", "r1")));
 }
 

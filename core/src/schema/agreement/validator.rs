@@ -3,6 +3,7 @@
 
 use crate::json::{Map, Value};
 use crate::schema::PathPart;
+use crate::schema::preferences::minute_of_day;
 
 /// Whether a schema accepts a value.
 pub(super) fn accepts(schema: &Value, value: &Value) -> bool {
@@ -13,7 +14,7 @@ pub(super) fn accepts(schema: &Value, value: &Value) -> bool {
             schemas.iter().map(|schema| accepts(schema, value)).collect()
         };
         match keyword.as_str().expect("a keyword") {
-            "$schema" | "default" => true,
+            "$schema" | "default" | "description" => true,
             "type" => has_type(rule.as_string().and_then(|name| name.as_str()), value),
             "enum" => rule.as_array().expect("names").contains(value),
             "minLength" => {
@@ -32,6 +33,15 @@ pub(super) fn accepts(schema: &Value, value: &Value) -> bool {
                     properties.filter_map(|(key, rule)| Some((rule, map.get_js(key)?)));
                 present.all(|(rule, item)| accepts(rule, item))
             }),
+            "pattern" => value
+                .as_string()
+                .is_none_or(|text| minute_of_day(text.as_str().unwrap_or_default()).is_some()),
+            "additionalProperties" if *rule == Value::Bool(false) => {
+                let known = schema.get("properties").and_then(Value::as_object);
+                value.as_object().is_none_or(|map| {
+                    map.keys().all(|key| known.is_some_and(|known| known.get_js(key).is_some()))
+                })
+            }
             "additionalProperties" => {
                 value.as_object().is_none_or(|map| map.iter().all(|(_, item)| accepts(rule, item)))
             }

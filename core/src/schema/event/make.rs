@@ -197,7 +197,8 @@ pub fn grant_merged(stamp: &Stamp, scopes: &Scopes, expires_at: &JsString) -> Bo
         Scopes::All => text(&["approved: all plugins, until ".into(), expires_at.clone()]),
         Scopes::Plugins(names) => {
             let until = text(&[", until ".into(), expires_at.clone()]);
-            text(&[format!("approved: {} plugins", names.len()).into(), until])
+            let plugins = if names.len() == 1 { "plugin" } else { "plugins" };
+            text(&[format!("approved: {} {plugins}", names.len()).into(), until])
         }
     };
     let data = [("scopes", scopes.to_value()), ("expires_at", expires_at.into())];
@@ -215,6 +216,13 @@ pub fn denial_removed(stamp: &Stamp, plugin: &JsString) -> BoardEvent {
     let summary = text(&[plugin.clone(), ": denial removed".into()]);
     let data = [("plugin", plugin.into())];
     notice(stamp, "denial_removed", plugin, &summary, EventSeverity::Info, None, data)
+}
+
+/// A human took the record of a plugin's last run away.
+pub fn run_record_removed(stamp: &Stamp, plugin: &JsString) -> BoardEvent {
+    let summary = text(&[plugin.clone(), ": run record removed".into()]);
+    let data = [("plugin", plugin.into())];
+    notice(stamp, "run_record_removed", plugin, &summary, EventSeverity::Info, None, data)
 }
 
 /// An advance was killed while a plugin with side effects ran. `run_id` is that advance.
@@ -298,6 +306,9 @@ mod tests {
         assert_eq!(metadata(grant_revoked(&stamp())).as_deref(), Some(expected));
         let expected = r#"{"event":"denial_removed","plugin":"p"}"#;
         assert_eq!(metadata(denial_removed(&stamp(), &plugin)).as_deref(), Some(expected));
+        let expected = r#"{"event":"run_record_removed","plugin":"p"}"#;
+        let event = run_record_removed(&stamp(), &plugin);
+        assert_eq!(metadata(event).as_deref(), Some(expected));
         let event = run_unfinished(&stamp(), &plugin, &run_id);
         assert_eq!(event.severity, EventSeverity::Warning);
         let expected = r#"{"event":"run_unfinished","plugin":"p","run_id":"r"}"#;

@@ -1,3 +1,5 @@
+// Shows: comparing with what was. The limits are configuration, the readings are another plugin's Output, and a breach keeps the
+// moment it was first seen in a file of the plugin's own.
 import { join } from 'node:path'
 import { warplineHome } from 'warpline/lib/paths'
 import type { CapabilityHandlerFn } from 'warpline/unstable-capabilities'
@@ -5,7 +7,7 @@ import { atomicWriteJson, readJsonOrNull } from 'warpline/unstable-fs'
 import { skillFailure, skillOk } from 'warpline/unstable-result'
 import { type Bounds, report, standing, toCurrent, toStanding } from './limits.ts'
 
-export const handler: CapabilityHandlerFn = async (manifest, args, _signal, capabilities) => {
+export const handler: CapabilityHandlerFn = async (manifest, args, signal, capabilities) => {
   const failure = { phases_failed: [manifest.name] }
   const upstream = capabilities.dependencies.lastOutput(capabilities.caller, 'host-metrics')
   if (upstream === null) return skillFailure('data_missing', 'no data from `host-metrics`', failure)
@@ -33,6 +35,7 @@ export const handler: CapabilityHandlerFn = async (manifest, args, _signal, capa
 
   const now = { since: new Date().toISOString(), since_run: capabilities.caller.runId }
   const result = report(current, args as Bounds, before, now)
+  signal.throwIfAborted()
   await atomicWriteJson(path, standing(result))
   return skillOk(
     `${result.breached.length} breached, ${result.newly_breached.length} newly, ${result.cleared.length} cleared`,

@@ -1,3 +1,5 @@
+// Shows: building on several plugins. A part without data is named in the page and not left out, and how its last run ended
+// stands beside data that may be older than that run.
 import type { CapabilityHandlerFn } from 'warpline/unstable-capabilities'
 import { skillOk } from 'warpline/unstable-result'
 import { digest } from './digest.ts'

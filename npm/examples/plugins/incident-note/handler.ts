@@ -1,3 +1,5 @@
+// Shows: an effect that is asked about twice. It needs a grant to write files and its result waits for an answer; a file that is
+// there already may hold what a person added, and stays.
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { warplineHome } from 'warpline/lib/paths'

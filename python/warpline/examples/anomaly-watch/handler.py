@@ -1,3 +1,6 @@
+"""Shows: comparing with what was. The limits are configuration, the readings are another plugin's
+Output, and a breach keeps the moment it was first seen in a file of the plugin's own."""
+
 from __future__ import annotations
 
 import os
@@ -51,6 +54,8 @@ def handler(
     moment = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     now = {"since": moment, "since_run": capabilities.caller.run_id}
     result = report(current, args, before, now)
+    if signal.aborted:
+        raise InterruptedError(f"stopped: {signal.reason}")
     atomic_write_json(path, standing(result))
     counts = {key: len(found) for key, found in result.items()}
     return skill_ok(

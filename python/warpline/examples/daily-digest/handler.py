@@ -1,3 +1,6 @@
+"""Shows: building on several plugins. A part without data is named in the page and not left out,
+and how its last run ended stands beside data that may be older than that run."""
+
 from __future__ import annotations
 
 from typing import Any

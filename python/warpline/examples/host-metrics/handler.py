@@ -1,3 +1,7 @@
+"""Shows: reading a machine. Nothing is written and nothing declared; where the readings come from
+is an input, so that a test supplies fixed ones, and a file that cannot be read is named by its
+input, never by its path."""
+
 from __future__ import annotations
 
 import errno

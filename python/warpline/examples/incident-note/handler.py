@@ -1,3 +1,6 @@
+"""Shows: an effect that is asked about twice. It needs a grant to write files and its result waits
+for an answer; a file that is there already may hold what a person added, and stays."""
+
 from __future__ import annotations
 
 from typing import Any

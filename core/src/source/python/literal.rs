@@ -1,0 +1,116 @@
+//! A Python value that is written out: dictionaries, lists, text, numbers, truth values and None.
+
+use crate::json::{JsString, Map, Value, parse};
+
+use super::tokens::{Kind, Token};
+
+/// How deep a value may nest; what is deeper is left to running it.
+const MAX_DEPTH: usize = 100;
+
+/// What was read of a value.
+#[derive(Default)]
+pub(super) struct Read {
+    /// Every key with its path and line, as far as was read.
+    pub keys: Vec<(String, usize)>,
+}
+
+/// Reads a value that ends where the tokens end; `None` where it is not written out.
+pub(super) fn value(tokens: &[Token], read: &mut Read) -> Option<Value> {
+    let mut reader = Reader { tokens, at: 0, read };
+    let value = reader.value("", 0)?;
+    (reader.at == tokens.len()).then_some(value)
+}
+
+struct Reader<'t, 'r> {
+    tokens: &'t [Token],
+    at: usize,
+    read: &'r mut Read,
+}
+
+impl<'t> Reader<'t, '_> {
+    fn peek(&self) -> Option<&'t Kind> {
+        self.tokens.get(self.at).map(|token| &token.kind)
+    }
+
+    fn next(&mut self) -> Option<&'t Token> {
+        let token = self.tokens.get(self.at);
+        self.at += 1;
+        token
+    }
+
+    fn takes(&mut self, mark: char) -> bool {
+        let there = self.peek() == Some(&Kind::Mark(mark));
+        self.at += usize::from(there);
+        there
+    }
+
+    fn value(&mut self, around: &str, depth: usize) -> Option<Value> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        match &self.next()?.kind {
+            Kind::Mark('{') => self.dictionary(around, depth),
+            Kind::Mark('[') => {
+                let mut items = Vec::new();
+                while !self.takes(']') {
+                    items.push(self.value(around, depth + 1)?);
+                    if !self.takes(',') && self.peek() != Some(&Kind::Mark(']')) {
+                        return None;
+                    }
+                }
+                Some(items.into())
+            }
+            Kind::Mark('(') => {
+                let value = self.value(around, depth + 1)?;
+                self.takes(')').then_some(value)
+            }
+            Kind::Mark('-') => match &self.next()?.kind {
+                Kind::Number(text) => Some(Value::Number(-number(text)?)),
+                _ => None,
+            },
+            Kind::Number(text) => number(text).map(Value::Number),
+            Kind::Text(first) => self.text(first.as_deref()?).map(Value::from),
+            Kind::Name(name) => match name.as_str() {
+                "True" => Some(true.into()),
+                "False" => Some(false.into()),
+                "None" => Some(Value::Null),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Strings side by side are one.
+    fn text(&mut self, first: &str) -> Option<JsString> {
+        let mut whole = first.to_owned();
+        while let Some(Kind::Text(more)) = self.peek() {
+            whole.push_str(more.as_deref()?);
+            self.at += 1;
+        }
+        Some(whole.into())
+    }
+
+    fn dictionary(&mut self, around: &str, depth: usize) -> Option<Value> {
+        let mut entries = Vec::new();
+        while !self.takes('}') {
+            let Token { kind: Kind::Text(Some(first)), line } = self.next()? else { return None };
+            let key = self.text(first)?;
+            let path = if around.is_empty() { key.to_text() } else { format!("{around}.{key}") };
+            self.read.keys.push((path.clone(), *line));
+            if !self.takes(':') {
+                return None;
+            }
+            entries.push((key, self.value(&path, depth + 1)?));
+            if !self.takes(',') && self.peek() != Some(&Kind::Mark('}')) {
+                return None;
+            }
+        }
+        Some(Map::from_iter(entries).into())
+    }
+}
+
+fn number(text: &str) -> Option<f64> {
+    let plain = text.replace('_', "");
+    let plain = plain.strip_suffix('.').unwrap_or(&plain);
+    parse(plain).ok()?.as_number()
+}

@@ -1,0 +1,54 @@
+//! How a manifest comes to be known: read as it is written where it is one literal, run where it is not.
+
+use warpline_core::engine::{Isolation, LoadReport};
+
+use crate::support::Fleet;
+
+const COMPUTED: &str = "const name = 'computed'\nexport const manifest = { name }\n";
+
+/// Plugins that loaded, and whether each was read as it is written.
+type Known = Vec<(String, bool)>;
+
+/// Which plugins loaded, and which did not, with the reason.
+fn told(report: &LoadReport) -> (Known, Vec<(String, String)>) {
+    let LoadReport { roster, .. } = report;
+    let loaded = roster.plugins.iter().map(|(name, plugin)| (name.to_text(), plugin.literal));
+    let failed = roster.failures.iter().map(|(name, reason)| (name.to_text(), reason.clone()));
+    (loaded.collect(), failed.collect())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_may_run_nothing_tells_which_manifests_it_could_not_read() {
+    let fleet = Fleet::new();
+    fleet.spy("written", "");
+    fleet.file("computed", COMPUTED);
+    fleet.file("wrong", "export const manifest = { name: 7 }\n");
+    fleet.put(&fleet.paths.plugins.join("zoo/manifest.py"), "manifest = {}\n");
+    let (loaded, failed) = told(&fleet.engine.read_manifests(&fleet.paths.plugins).await);
+    assert_eq!(loaded, [("written".to_owned(), true)]);
+    let names: Vec<&str> = failed.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["computed", "wrong", "zoo"]);
+    let reasons: Vec<&str> = failed.iter().map(|(_, reason)| reason.as_str()).collect();
+    assert!(reasons[0].contains("not one valid literal"), "{reasons:?}");
+    assert!(reasons[1].contains("`name`: expected"), "{reasons:?}");
+    assert!(reasons[2].contains("in Python"), "{reasons:?}");
+    let nowhere = fleet.paths.home.join("nowhere");
+    let (path, code) = fleet.engine.read_manifests(&nowhere).await.root_error.expect("an error");
+    assert_eq!((path, code.as_str()), (nowhere, "ENOENT"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fleet_that_is_read_on_several_threads_is_the_same() {
+    let fleet = Fleet::new();
+    for index in 0..150 {
+        fleet.spy(&format!("p{index:03}"), "");
+    }
+    fleet.file("p070", "export const manifest = { name: 7 }\n");
+    let root = &fleet.paths.plugins;
+    let report = fleet.engine.load_manifests(root, &fleet.environment, Isolation::None, 1).await;
+    let (loaded, failed) = told(&report);
+    let names = (0..150).filter(|index| *index != 70).map(|index| (format!("p{index:03}"), true));
+    assert_eq!(loaded, names.collect::<Vec<_>>());
+    assert_eq!(failed.len(), 1);
+    assert_eq!(failed[0].0, "p070");
+}

@@ -1,0 +1,7 @@
+//! Feeds the fuzzer's bytes to `bodies`: config.
+#![no_main]
+
+#[path = "../limit.rs"]
+mod limit;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| warpline_fuzz_bodies::run("config", data));

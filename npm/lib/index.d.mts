@@ -1,0 +1,3 @@
+// Runs a fleet of plugins once.
+
+export * from './index.js'

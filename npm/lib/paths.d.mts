@@ -1,0 +1,3 @@
+// Where the home of warpline lies.
+
+export * from './paths.js'

@@ -1,0 +1,3 @@
+// The shape of the engine's state document, `state/engine-state.json`.
+
+export * from './engine-state.js'

@@ -1,0 +1,3 @@
+// The shape of a plugin's manifest.
+
+export * from './plugin-manifest.js'

@@ -1,0 +1,3 @@
+// The shape of the log of one advance, `runs/<run_id>.json`.
+
+export * from './run-log.js'

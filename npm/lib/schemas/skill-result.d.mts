@@ -1,0 +1,3 @@
+// The shape of what a handler returns.
+
+export * from './skill-result.js'

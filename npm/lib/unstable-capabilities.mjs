@@ -1,0 +1,3 @@
+// Types alone: nothing exists here at run time.
+
+export {}

@@ -1,0 +1,3 @@
+// Builders of the three results that a plugin writes.
+
+export * from './unstable-result.js'
