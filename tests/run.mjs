@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { failures } from './failures.mjs'
 import { nodes, npmDir, python, root } from './support.mjs'
 
 const SUITE_LIMIT_MS = 40 * 60_000
@@ -20,7 +21,7 @@ const suites = [
   {
     name: 'core and bindings',
     command: 'cargo',
-    args: ['test', '--workspace', '--locked'],
+    args: ['test', '--workspace', '--locked', '--no-fail-fast'],
     cwd: root,
   },
   {
@@ -184,9 +185,14 @@ const [first, ...others] = suites
 await runAll([first])
 await Promise.all([runAll(others), runAll(others)])
 
+for (const { name, said } of results.filter(({ ok }) => !ok)) {
+  console.log(`\n=== ${name}: what failed`)
+  for (const [test, lines] of failures(said)) console.log([test, ...lines].join('\n    '))
+}
 console.log('\n=== summary')
-for (const { name, ok, passed, failed, seconds } of results) {
+for (const { name, ok, passed, failed, seconds, said } of results) {
   console.log(`${ok ? 'ok  ' : 'FAIL'} ${name}: ${passed} passed, ${failed} failed, ${seconds} s`)
+  if (!ok) for (const [test] of failures(said)) console.log(`     ${test}`)
 }
 const total = (key) => results.reduce((sum, result) => sum + result[key], 0)
 const broken = results.filter(({ ok, failed }) => !ok && failed === 0).length
