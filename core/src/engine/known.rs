@@ -5,10 +5,11 @@ use std::sync::OnceLock;
 
 use tokio::task::JoinHandle;
 
-use crate::home::plugins::{Candidate, Language};
+use crate::home::plugins::{self, Candidate, Language};
 use crate::json::{JsString, Map, Value};
 use crate::schema::issue::issues_text;
 use crate::schema::manifest::Manifest;
+use crate::source::{LiteralManifest, python};
 
 use super::LoadedPlugin;
 
@@ -47,7 +48,29 @@ pub(super) fn validated(
 
 /// What can be said of a plugin without running its code: what its manifest's one literal says.
 pub(super) fn known_without_import(candidate: &Candidate) -> Known {
-    if candidate.language == Language::TypeScript { from_literal(candidate) } else { None }
+    let source = plugins::module_bytes(&candidate.manifest).ok()??;
+    let literal = match candidate.language {
+        Language::TypeScript => typescript(&source),
+        Language::Python => python::literal_manifest(&source),
+    };
+    match literal? {
+        LiteralManifest::Bare(manifest) => Some(validated(candidate.clone(), &manifest, true)),
+        // A value that the schema refuses makes the module throw: the host reports what it throws.
+        LiteralManifest::Parsed(manifest) => {
+            validated(candidate.clone(), &manifest, true).ok().map(Ok)
+        }
+    }
+}
+
+#[cfg(feature = "typescript")]
+fn typescript(source: &[u8]) -> Option<LiteralManifest> {
+    use crate::typescript::{literal_manifest, source_text};
+    literal_manifest(&source_text(source))
+}
+
+#[cfg(not(feature = "typescript"))]
+fn typescript(_: &[u8]) -> Option<LiteralManifest> {
+    None
 }
 
 /// [`known_without_import`] of each, on as many threads as there are processors where it is worth that.
@@ -72,25 +95,4 @@ pub(super) async fn all_known(candidates: &[Candidate]) -> Vec<Known> {
         known.resize_with(end, || None);
     }
     known
-}
-
-/// The manifest of a module that is one literal, read without running it.
-#[cfg(feature = "typescript")]
-fn from_literal(candidate: &Candidate) -> Option<Result<LoadedPlugin, String>> {
-    use crate::home::plugins;
-    use crate::typescript::{LiteralManifest, literal_manifest, source_text};
-
-    let source = plugins::module_bytes(&candidate.manifest).ok()??;
-    match literal_manifest(&source_text(&source))? {
-        LiteralManifest::Bare(manifest) => Some(validated(candidate.clone(), &manifest, true)),
-        // A value that the schema refuses makes the module throw: the host reports what it throws.
-        LiteralManifest::Parsed(manifest) => {
-            validated(candidate.clone(), &manifest, true).ok().map(Ok)
-        }
-    }
-}
-
-#[cfg(not(feature = "typescript"))]
-fn from_literal(_: &Candidate) -> Option<Result<LoadedPlugin, String>> {
-    None
 }

@@ -37,9 +37,6 @@ const IMPORTS_AT_ONCE: usize = 64;
 /// What is said of a manifest that is not one literal where none may run.
 const NOT_READ: &str = "the manifest is not one valid literal, and none was to be run";
 
-/// The same of a language whose manifests are not read.
-const NOT_RUN: &str = "a manifest in Python is known by running it alone, and none was to be run";
-
 /// A plugin whose manifest was loaded and is valid.
 #[derive(Clone, Debug)]
 pub struct LoadedPlugin {
@@ -141,12 +138,8 @@ impl Engine {
         };
         let mut roster = Roster { failures: found.failures, ..Roster::default() };
         let known = all_known(&found.candidates).await;
-        for (Candidate { name, language, .. }, known) in found.candidates.into_iter().zip(known) {
-            let not_read = match language {
-                Language::TypeScript => NOT_READ,
-                Language::Python => NOT_RUN,
-            };
-            match known.unwrap_or_else(|| Err(not_read.to_owned())) {
+        for (Candidate { name, .. }, known) in found.candidates.into_iter().zip(known) {
+            match known.unwrap_or_else(|| Err(NOT_READ.to_owned())) {
                 Ok(plugin) => _ = roster.plugins.insert(name, plugin),
                 Err(reason) => roster.failures.push((name, reason)),
             }

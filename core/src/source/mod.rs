@@ -118,6 +118,16 @@ impl ManifestText {
     }
 }
 
+/// What a manifest module that is one literal exports as `manifest`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LiteralManifest {
+    /// Exactly this value.
+    Bare(Value),
+    /// What `parse` of the manifest's schema makes of this value. Where the schema refuses it, running
+    /// the module throws: the host has to run it and report that error.
+    Parsed(Value),
+}
+
 /// Text that is no module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {

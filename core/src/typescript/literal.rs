@@ -6,6 +6,7 @@
 use oxc_ast::ast::*;
 
 use crate::json::{JsString, Map, Value, number_text};
+use crate::source::LiteralManifest;
 
 use super::guard;
 
@@ -32,16 +33,6 @@ const UNBINDABLE: [&str; 13] = [
     "static",
     "yield",
 ];
-
-/// What a manifest module that is one literal exports as `manifest`.
-#[derive(Clone, Debug, PartialEq)]
-pub enum LiteralManifest {
-    /// Exactly this value.
-    Bare(Value),
-    /// What `PluginManifestSchema.parse` makes of this value. Where the schema refuses it, running
-    /// the module throws: the host has to run it and report that error.
-    Parsed(Value),
-}
 
 /// Reads `manifest` from a module that holds one literal, as [`super::source_text`] gives it.
 ///

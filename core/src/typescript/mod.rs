@@ -19,7 +19,9 @@ pub use fault::{FaultCode, SyntaxFault};
 pub(crate) use guard::parsed;
 pub use guard::{MAX_DEPTH, MAX_SOURCE_BYTES};
 pub(crate) use literal::bare;
-pub use literal::{LiteralManifest, literal_manifest};
+pub use literal::literal_manifest;
+
+pub use crate::source::LiteralManifest;
 
 use std::borrow::Cow;
 

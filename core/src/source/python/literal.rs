@@ -65,6 +65,8 @@ impl<'t> Reader<'t, '_> {
                 self.takes(')').then_some(value)
             }
             Kind::Mark('-') => match &self.next()?.kind {
+                // An integer has no negative zero.
+                Kind::Number(text) if is_integer(text) => Some(Value::Number(0.0 - number(text)?)),
                 Kind::Number(text) => Some(Value::Number(-number(text)?)),
                 _ => None,
             },
@@ -109,8 +111,31 @@ impl<'t> Reader<'t, '_> {
     }
 }
 
+/// The most digits that an integer may have to be the same number everywhere.
+const SAFE_DIGITS: usize = 15;
+
+fn is_integer(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'_'))
+}
+
+/// A decimal number as Python writes it, with an underscore between two digits at most. `None` for other
+/// forms (`0x1F`, `007`, `1j`) and for what floating-point numbers cannot hold.
 fn number(text: &str) -> Option<f64> {
-    let plain = text.replace('_', "");
-    let plain = plain.strip_suffix('.').unwrap_or(&plain);
-    parse(plain).ok()?.as_number()
+    let neat = |digits: &str| {
+        digits
+            .split('_')
+            .all(|group| group.bytes().all(|byte| byte.is_ascii_digit()) && !group.is_empty())
+    };
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+    let part = if part.is_empty() { "0" } else { part };
+    let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    if ![whole, part, digits].into_iter().all(neat) || whole.len() > 1 && whole.starts_with('0') {
+        return None;
+    }
+    if is_integer(text) && text.len() > SAFE_DIGITS {
+        return None;
+    }
+    let plain = format!("{whole}.{part}e{exponent}").replace('_', "");
+    parse(&plain).ok()?.as_number().filter(|number| number.is_finite())
 }

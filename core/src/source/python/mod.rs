@@ -4,7 +4,10 @@
 //! `global os` or a module under another name (`import os as o`) is followed for modules alone.
 
 mod literal;
+mod manifest;
 mod tokens;
+
+pub use manifest::literal_manifest;
 
 use std::collections::HashMap;
 
@@ -300,12 +303,15 @@ fn manifest(line: usize, value: &[Token]) -> ManifestText {
         }
         whole => Some(whole),
     };
-    let inside = inside.map(|inside| match inside {
-        [argument @ .., Token { kind: Kind::Mark(','), .. }] => argument,
-        argument => argument,
-    });
-    let value = inside.and_then(|inside| literal::value(inside, &mut read));
+    let value = inside.map(without_last_comma).and_then(|inside| literal::value(inside, &mut read));
     ManifestText { line, value, keys: read.keys }
+}
+
+fn without_last_comma(tokens: &[Token]) -> &[Token] {
+    match tokens {
+        [before @ .., Token { kind: Kind::Mark(','), .. }] => before,
+        all => all,
+    }
 }
 
 fn value_shape(value: &[Token]) -> Shape {

@@ -1,3 +1,5 @@
+use crate::source::LiteralManifest;
+
 use super::*;
 
 fn module(text: &str) -> Module {
@@ -147,4 +149,144 @@ fn statements_beside_a_manifest_are_told_apart() {
     let told: Vec<_> =
         module(text).statements.into_iter().map(|one| (one.line, one.acts)).collect();
     assert_eq!(told, [(2, false), (3, true), (4, true), (5, false), (7, false), (8, true)]);
+}
+
+fn literal(text: &str) -> Option<(&'static str, String)> {
+    Some(match literal_manifest(text.as_bytes())? {
+        LiteralManifest::Bare(value) => ("bare", value.to_compact()),
+        LiteralManifest::Parsed(value) => ("parsed", value.to_compact()),
+    })
+}
+
+#[test]
+fn a_manifest_that_is_one_literal_is_read() {
+    for (text, kind, value) in [
+        ("manifest = {}", "bare", "{}"),
+        ("\u{feff}# a note\n\n'what it is'\nmanifest={'a': 1,}\n\n", "bare", r#"{"a":1}"#),
+        ("\"\"\"a\nb\"\"\"; manifest = {'a': 1};", "bare", r#"{"a":1}"#),
+        (
+            "from __future__ import annotations\r\nfrom warpline import Manifest\r\n\
+             manifest: Manifest = {'a': 'b' \"c\"}\r\n",
+            "bare",
+            r#"{"a":"bc"}"#,
+        ),
+        (
+            "from warpline import (\n    Manifest,\n    PluginManifest,\n)\n\
+             manifest: Manifest = PluginManifest.parse(\n    {'a': [True, False, None]},\n)",
+            "parsed",
+            r#"{"a":[true,false,null]}"#,
+        ),
+        ("manifest = ({'a': (1)})", "bare", r#"{"a":1}"#),
+        ("manifest = \\\n{'a': -0, 'b': -0.0, 'a': -2}", "bare", r#"{"a":-2,"b":0}"#),
+        (
+            "manifest = {'a': [0, 1_000, 2.50, 1., 0.5e-3, 1E+2, 123456789012345]}",
+            "bare",
+            r#"{"a":[0,1000,2.5,1,0.0005,100,123456789012345]}"#,
+        ),
+        (
+            r"manifest = {'a': '\x41\u00e9\U0001f600\n', u'b': R'\x'}",
+            "bare",
+            "{\"a\":\"Aé😀\\n\",\"b\":\"\\\\x\"}",
+        ),
+    ] {
+        assert_eq!(literal(text), Some((kind, value.to_owned())), "{text}");
+    }
+    let zero = literal_manifest(b"manifest = {'a': -0}");
+    let Some(LiteralManifest::Bare(zero)) = zero else { panic!("{zero:?}") };
+    let zero = zero.get("a").and_then(crate::json::Value::as_number).expect("a number");
+    assert!(zero.is_sign_positive(), "an integer has no negative zero");
+}
+
+#[test]
+fn what_only_running_it_can_tell_is_no_literal() {
+    for text in [
+        "",
+        "handler = {}",
+        "manifest = []",
+        "manifest = 'a'",
+        "manifest = {}\nmanifest = {}",
+        "manifest = {}\nmanifest['a'] = 1",
+        "manifest += {}",
+        "manifest == {}",
+        "manifest = other = {}",
+        "manifest, other = {}",
+        "import os\nmanifest = {}",
+        "from os import path\nmanifest = {}",
+        "from warpline import advance\nmanifest = {}",
+        "from warpline import *\nmanifest = {}",
+        "from warpline import PluginManifest as manifest\nmanifest = {}",
+        "from warpline import PluginManifest,\nmanifest = {}",
+        "from warpline import ()\nmanifest = {}",
+        "from warpline.schemas import PluginManifest\nmanifest = {}",
+        "from .warpline import PluginManifest\nmanifest = {}",
+        "manifest = {}\nfrom warpline import PluginManifest",
+        "'a'\n'b'\nfrom __future__ import annotations\nmanifest = {}",
+        "from warpline import Manifest\nfrom __future__ import annotations\nmanifest = {}",
+        "f'{a}'\nmanifest = {}",
+        "manifest: Manifest = {}",
+        "manifest: dict[str, int] = {}",
+        "manifest = PluginManifest.parse({})",
+        "from warpline import Manifest\nmanifest = PluginManifest.parse({})",
+        "from warpline import Manifest\nmanifest = Manifest.parse({})",
+        "from warpline import PluginManifest\nmanifest = PluginManifest.parse({}, {})",
+        "from warpline import PluginManifest\nmanifest = PluginManifest.parse(**{})",
+        "from warpline import PluginManifest\nmanifest = PluginManifest.parse()",
+        "from warpline import PluginManifest\nmanifest = PluginManifest.json_schema()",
+        "from warpline import PluginManifest\nmanifest = PluginManifest.parse({})['a']",
+        " manifest = {}",
+        "\u{c}manifest = {}",
+        "if True:\n    manifest = {}",
+        "manifest = {};;",
+        ";manifest = {}",
+        "manifest = {} {}",
+        "manifest = {\\ }",
+        "manifest = {}\\",
+        "manifest = {,}",
+        "manifest = {'a': 1,,}",
+        "manifest = {'a': 1 'b': 2}",
+        "manifest = {'a'}",
+        "manifest = {'a': (1,)}",
+        "manifest = {'a': [1 2]}",
+        "manifest = {a: 1}",
+        "manifest = {1: 1}",
+        "manifest = {**{}}",
+        "manifest = {'a': b}",
+        "manifest = {'a': b'c'}",
+        "manifest = {'a': f'c'}",
+        "manifest = {'a': 'b' f'c'}",
+        "manifest = {'a': 'b' 'c'.upper()}",
+        "manifest = {'a': 1 + 1}",
+        "manifest = {'a': +1}",
+        "manifest = {'a': --1}",
+        "manifest = {'a': not 1}",
+        "manifest = {'a': true}",
+        "manifest = {'a': 007}",
+        "manifest = {'a': 0x1F}",
+        "manifest = {'a': 1j}",
+        "manifest = {'a': 1__0}",
+        "manifest = {'a': 1_}",
+        "manifest = {'a': 1_.5}",
+        "manifest = {'a': 1.5.5}",
+        "manifest = {'a': 1e}",
+        "manifest = {'a': 1e400}",
+        "manifest = {'a': 1234567890123456}",
+        "manifest = {'a': .5}",
+        r"manifest = {'a': '\N{DASH}'}",
+        r"manifest = {'a': '\q'}",
+        r"manifest = {'a': '\0'}",
+        r"manifest = {'a': '\x4'}",
+        r"manifest = {'a': '\x+4'}",
+        r"manifest = {'a': '\ud800'}",
+        "manifest = {'a': 'b}",
+        "# -*- coding: utf-7 -*-\nmanifest = {}",
+        "manifest = {\u{a0}}",
+        "manifest = {'\0': 1}",
+    ] {
+        assert_eq!(literal(text), None, "{text}");
+    }
+    assert_eq!(literal_manifest(b"manifest = {'a': '\xff'}"), None);
+    let nested = |depth| format!("manifest = {{'a': {}{}}}", "[".repeat(depth), "]".repeat(depth));
+    assert!(literal(&nested(90)).is_some());
+    assert_eq!(literal(&nested(110)), None);
+    assert_eq!(literal(&nested(1_000_000)), None);
 }

@@ -101,9 +101,9 @@ impl<'t> Reader<'t> {
             '#' => {
                 self.take_while(|c| c != '\n');
             }
-            '\\' => {
-                self.take(1);
-                self.take_while(|c| matches!(c, '\r' | '\n'));
+            // Joins this line with the next one, and is no token elsewhere.
+            '\\' if self.rest.starts_with("\\\n") => {
+                self.take(2);
             }
             '\n' => {
                 self.take(1);
@@ -230,7 +230,9 @@ fn unescaped(body: &str) -> Option<String> {
             _ => return None,
         };
         let hexadecimal: String = rest.by_ref().take(digits).collect();
-        out.push(char::from_u32(u32::from_str_radix(&hexadecimal, 16).ok()?)?);
+        let whole = hexadecimal.len() == digits && !hexadecimal.starts_with('+');
+        let code = u32::from_str_radix(&hexadecimal, 16).ok().filter(|_| whole)?;
+        out.push(char::from_u32(code)?);
     }
     Some(out)
 }
