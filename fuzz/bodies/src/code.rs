@@ -97,10 +97,17 @@ pub fn python(data: &[u8]) {
     let Ok(text) = python_source::source_text(data) else { return };
     assert!(!text.contains(['\r', '\0']));
     let last = text.split('\n').count();
-    match python_source::read(&text) {
-        Ok(module) => assert_module(&module, last),
+    let read = python_source::read(&text);
+    match &read {
+        Ok(module) => assert_module(module, last),
         Err(fault) => assert!((1..=last).contains(&fault.line), "line {} of {last}", fault.line),
     }
+    let Some(literal) = python_source::literal_manifest(data) else { return };
+    let (LiteralManifest::Bare(value) | LiteralManifest::Parsed(value)) = &literal;
+    assert_json(value);
+    let _ = Manifest::parse(value);
+    let text = read.ok().and_then(|module| module.manifest);
+    assert_eq!(text.and_then(|text| text.value).as_ref(), Some(value), "one text, two readings");
 }
 
 /// What a module tells is inside of it.
