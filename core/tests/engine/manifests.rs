@@ -6,6 +6,9 @@ use crate::support::Fleet;
 
 const COMPUTED: &str = "const name = 'computed'\nexport const manifest = { name }\n";
 
+/// A manifest as Python writes it.
+const PYTHON: &str = r#"{"name": "python", "version": "1", "description": "", "autonomy_level": "manual", "ttl_hours": 1}"#;
+
 /// Plugins that loaded, and whether each was read as it is written.
 type Known = Vec<(String, bool)>;
 
@@ -23,15 +26,26 @@ async fn a_reader_that_may_run_nothing_tells_which_manifests_it_could_not_read()
     fleet.spy("written", "");
     fleet.file("computed", COMPUTED);
     fleet.file("wrong", "export const manifest = { name: 7 }\n");
-    fleet.put(&fleet.paths.plugins.join("zoo/manifest.py"), "manifest = {}\n");
+    let python = |name: &str, manifest: &str| {
+        fleet.put(&fleet.paths.plugins.join(name).join("manifest.py"), manifest);
+    };
+    python(
+        "python",
+        &format!(
+            "from warpline import PluginManifest\nmanifest = PluginManifest.parse({PYTHON})\n"
+        ),
+    );
+    python("strict", "from warpline import PluginManifest\nmanifest = PluginManifest.parse({})\n");
+    python("zoo", &format!("manifest = dict({PYTHON})\n"));
     let (loaded, failed) = told(&fleet.engine.read_manifests(&fleet.paths.plugins).await);
-    assert_eq!(loaded, [("written".to_owned(), true)]);
+    assert_eq!(loaded, [("python".to_owned(), true), ("written".to_owned(), true)]);
     let names: Vec<&str> = failed.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["computed", "wrong", "zoo"]);
+    assert_eq!(names, ["computed", "strict", "wrong", "zoo"]);
     let reasons: Vec<&str> = failed.iter().map(|(_, reason)| reason.as_str()).collect();
     assert!(reasons[0].contains("not one valid literal"), "{reasons:?}");
-    assert!(reasons[1].contains("`name`: expected"), "{reasons:?}");
-    assert!(reasons[2].contains("in Python"), "{reasons:?}");
+    assert!(reasons[1].contains("not one valid literal"), "running it tells why: {reasons:?}");
+    assert!(reasons[2].contains("`name`: expected"), "{reasons:?}");
+    assert!(reasons[3].contains("not one valid literal"), "{reasons:?}");
     let nowhere = fleet.paths.home.join("nowhere");
     let (path, code) = fleet.engine.read_manifests(&nowhere).await.root_error.expect("an error");
     assert_eq!((path, code.as_str()), (nowhere, "ENOENT"));
