@@ -282,7 +282,7 @@ def start(
             pass  # it has ended, or belongs to the process that forked
 
     _contexts[number] = copy_context()
-    listen(number, loop, tell, end)
+    listen(number, loop, tell, interrupt, end)
     try:
         engine.open(
             number, aborted, True, listens, kind, environment, request_json, _worker(request)
