@@ -262,6 +262,37 @@ def test_an_advance_that_the_interpreter_ends_under_is_recorded(home: Home) -> N
     assert log["status"] == "interrupted"
 
 
+@pytest.mark.parametrize("name", ["warpline-dispatch", "warpline-plugin"])
+def test_a_call_for_which_no_thread_could_be_made_leaves_none_behind(home: Home, name: str) -> None:
+    home.plugin("p")
+    ended = home.python(
+        f"""
+        import functools, threading, warpline
+        # It has another name from 3.13 on.
+        which = {{"_start_new_thread", "_start_joinable_thread"}} & set(vars(threading))
+        real = {{name: getattr(threading, name) for name in which}}
+
+        def start(bootstrap, *rest, name, **more):
+            if bootstrap.__self__.name == {name!r}:
+                raise RuntimeError("can't start new thread")
+            return real[name](bootstrap, *rest, **more)
+
+        for each in which:
+            setattr(threading, each, functools.partial(start, name=each))
+        for _ in range(3):
+            try:
+                warpline.run_advance()
+            except RuntimeError as error:
+                print(error)
+        vars(threading).update(real)
+        print(warpline.run_advance().status)
+        print([thread.name for thread in threading.enumerate()].count("warpline-dispatch"))
+        """
+    )
+    refused = "can't start new thread\n"
+    assert ended.stdout == f"{3 * refused}complete\n1\n", ended.stderr
+
+
 def test_a_forked_child_works_with_an_engine_of_its_own(home: Home) -> None:
     home.plugin("p")
     ended = home.python(

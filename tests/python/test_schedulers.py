@@ -82,6 +82,16 @@ class Host:
         self.process.stdin.write("tick\n")
         self.process.stdin.flush()
 
+    def stop(self) -> int:
+        """Tells it to end, and waits until it does. One that does not says where its threads are."""
+        self.process.terminate()
+        try:
+            return self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.send_signal(signal.SIGABRT)
+            self.process.wait(PATIENCE)
+            raise AssertionError(f"it does not end:\n{self.said()}") from None
+
     def end(self) -> None:
         """Ends what is left of it. A flow of Prefect that SIGTERM ends leaves its server behind, so all of
         its process group goes."""
@@ -182,7 +192,8 @@ def test_a_host_ticks_gives_way_and_stops(home: Home, tmp_path: Path, name: str)
     furnish(home)
     secrets = str(home.path / "secrets.env")
     told = ["--home", str(home.path), "--secrets", secrets, "--every", "0.3"]
-    with running(home, [sys.executable, str(EXAMPLES / f"{name}.py"), *told]) as host:
+    program = [sys.executable, "-X", "faulthandler", str(EXAMPLES / f"{name}.py")]
+    with running(home, [*program, *told]) as host:
         until("three ticks", lambda: len(logs(home, "tick")) >= 3)
         check_ticks(host)
         with lock_of(home, tmp_path):
@@ -192,8 +203,7 @@ def test_a_host_ticks_gives_way_and_stops(home: Home, tmp_path: Path, name: str)
         add_slow(home)
         host.wait_for("slow has started")
         time.sleep(0.7)  # two more ticks, none of which may begin
-        host.process.terminate()
-        assert host.process.wait(PATIENCE) == 0, host.said()
+        assert host.stop() == 0, host.said()
         assert host.said().endswith("stopped\n") and host.said().count("slow has started") == 1
         check_stop(host)
         assert host.said().count("ALERT") == 2, host.said()
@@ -251,8 +261,7 @@ def test_a_flow_of_prefect(home: Home, tmp_path: Path) -> None:
         add_slow(home)
         host.tick()
         host.wait_for("slow has started")
-        host.process.terminate()
-        assert host.process.wait(PATIENCE) != 0, host.said()
+        assert host.stop() != 0, host.said()
         check_stop(host)
 
 
