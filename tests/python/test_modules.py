@@ -137,7 +137,7 @@ def test_a_module_called_asyncio_of_the_program_concerns_who_imports_it_alone(ho
     assert "it runs" in ended.stderr
 
 
-@pytest.mark.parametrize("name", ["asyncio.log", "warpline._results"])
+@pytest.mark.parametrize("name", ["asyncio.log", "subprocess", "warpline._results"])
 def test_a_fork_while_a_module_is_imported_late_leaves_a_child_that_works(
     home: Home, name: str
 ) -> None:
@@ -147,6 +147,8 @@ def test_a_fork_while_a_module_is_imported_late_leaves_a_child_that_works(
         import faulthandler, os, sys, threading, time
         faulthandler.dump_traceback_later(60, exit=True)
         import warpline
+        # A flag of the interpreter, to be passed on to its like.
+        sys.warnoptions.append("default")
         importing, forking = threading.Event(), threading.Event()
         # Called once the fork has the lock of logging, which asyncio waits for.
         os.register_at_fork(before=forking.set)
