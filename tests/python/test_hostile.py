@@ -210,7 +210,8 @@ return skill_ok(str(int(status.split("VmHWM:")[1].split()[0]) // 1024))
             env=home.environment(),
             stdout=subprocess.DEVNULL,
             stderr=printed,
-            timeout=60,
+            # It has much to do.
+            timeout=300,
         )
     assert run.returncode == 0
     assert path.stat().st_size == 200 * 1024 * 1024
