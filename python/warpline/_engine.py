@@ -51,20 +51,29 @@ class _Process:
         self.engine = _native.NativeEngine()
         #: Whether the process is about to end, with what was running on record.
         self.leaving = False
-        host = PythonHost(
+        self._host = PythonHost(
             self.engine,
             lambda request: self.engine.prints(request["invocation"]),
             _context_of,
             warn,
         )
         self.dispatcher = threading.Thread(
-            target=host.dispatch, name="warpline-dispatch", daemon=True
+            target=self._host.dispatch, name="warpline-dispatch", daemon=True
         )
+        #: Whether a thread that runs plugin code was started.
+        self._runs = False
         watch_exit(self.record_exit)
         watch_threads()
+
+    def start(self) -> None:
+        """Starts its threads, as far as they are not there. Raises RuntimeError where one could not be
+        made: whoever comes next tries again."""
         # The operations' contexts are used for plugin code; this thread's own is nobody's.
-        start_for_nobody(self.dispatcher)
-        host.add_runner()
+        if self.dispatcher.ident is None:
+            start_for_nobody(self.dispatcher)
+        if not self._runs:
+            self._host.add_runner()
+            self._runs = True
 
     def record_exit(self, plugin: Optional[str]) -> None:
         """Records what is running, where code of a plugin, or of the host, ends the process at once."""
@@ -114,6 +123,7 @@ def _engine() -> _native.NativeEngine:
     with _lock:
         if _process is None:
             _process = _Process()
+        _process.start()
         return _process.engine
 
 
@@ -132,7 +142,8 @@ def _close() -> None:
             _native.keep_for_ever(stream)
         if not process.engine.close():
             warn("an advance was still running when the interpreter ended")
-        process.dispatcher.join(_JOIN_SECONDS)
+        if process.dispatcher.ident is not None:
+            process.dispatcher.join(_JOIN_SECONDS)
 
 
 def _after_fork() -> None:
@@ -282,7 +293,7 @@ def start(
             pass  # it has ended, or belongs to the process that forked
 
     _contexts[number] = copy_context()
-    listen(number, loop, tell, end)
+    listen(number, loop, tell, interrupt, end)
     try:
         engine.open(
             number, aborted, True, listens, kind, environment, request_json, _worker(request)

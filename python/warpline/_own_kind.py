@@ -7,6 +7,7 @@ import sys
 from typing import Optional
 
 from . import _native
+from ._host.late import package
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
@@ -55,7 +56,8 @@ def _flags() -> list[str]:
     if not _known_flags:
         if sys.warnoptions or sys._xoptions or any(getattr(sys.flags, one, 0) for one in _SELDOM):
             # As `multiprocessing` does. It takes long to import.
-            import subprocess
+            with package:
+                import subprocess
 
             _known_flags.append(getattr(subprocess, "_args_from_interpreter_flags")())  # noqa: B009
         else:

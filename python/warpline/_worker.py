@@ -133,8 +133,8 @@ def main() -> NoReturn:
             worker.stray(call.operation, call.prints.redact(text) if call.prints else text)
 
         watch_exit(on_exit)
-        watch_threads()
         threading.excepthook = on_thread_error
+        watch_threads()
         host = _WorkerHost(worker, shown)
         host.add_runner()
         host.dispatch()

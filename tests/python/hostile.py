@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from conftest import Home
+from processes import end_all
 from waiting import PATIENCE
 
 #: Left in `state/` by an advance that came to its end, for monitors.
@@ -148,11 +149,14 @@ def survive(directory: Path, row: Row) -> None:
     directory.mkdir()
     home = Home(directory)
     row.install(home)
-    check_run(home, row, command(home, "run", row.name, "go", "--json", send=row.signal))
-    if not row.alone:
-        home.plugin("sibling", SIBLING)
-    check_advance(home, row, command(home, "advance", "--json", send=row.signal))
-    works_without(home, row.name)
+    try:
+        check_run(home, row, command(home, "run", row.name, "go", "--json", send=row.signal))
+        if not row.alone:
+            home.plugin("sibling", SIBLING)
+        check_advance(home, row, command(home, "advance", "--json", send=row.signal))
+        works_without(home, row.name)
+    finally:
+        end_all(home.path)
 
 
 def check_process(row: Row, ended: Ended) -> None:

@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from pathlib import Path
 
-#: How long what was killed may take to be gone.
-PATIENCE = 45.0
+from waiting import PATIENCE
+
+#: Among the flags of a process: it is about to end.
+EXITING = 0x4
 
 
 def running(home: Path) -> list[str]:
-    """The programs that run with this home in their environment, but for this process."""
+    """The programs that run with this home in their environment, but for this process. What was killed
+    runs no more, though the system may take its time to take it down."""
     found = []
     mark = f"WARPLINE_HOME={home}\0".encode()
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
         try:
-            ended = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
-            if not ended and mark in (entry / "environ").read_bytes() + b"\0":
+            if mark in (entry / "environ").read_bytes() + b"\0" and not _is_ending(entry):
                 command = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
                 found.append(f"{entry.name}: {command[:120].decode(errors='replace')}")
         except OSError:
             pass
     return found
+
+
+def _is_ending(entry: Path) -> bool:
+    state, *fields = (entry / "stat").read_text().rpartition(")")[2].split()
+    if state in "ZX" or int(fields[5]) & EXITING:
+        return True
+    kill = 1 << (signal.SIGKILL - 1)
+    lines = (entry / "status").read_text().splitlines()
+    pending = [line.split()[1] for line in lines if line.startswith(("SigPnd:", "ShdPnd:"))]
+    return any(int(mask, 16) & kill for mask in pending)
 
 
 def zombies() -> list[str]:
@@ -41,8 +54,17 @@ def zombies() -> list[str]:
 
 
 def settled(home: Path) -> list[str]:
-    """What is still running once what was killed has had time to go."""
+    """What is still running once what is about to be killed has had time to be."""
     end = time.monotonic() + PATIENCE
     while (left := running(home)) and time.monotonic() < end:
         time.sleep(0.02)
     return left
+
+
+def end_all(home: Path) -> None:
+    """Ends what a test has left running on purpose."""
+    for line in running(home):
+        try:
+            os.kill(int(line.partition(":")[0]), signal.SIGKILL)
+        except ProcessLookupError:
+            pass

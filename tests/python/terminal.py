@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import os
 import pty
@@ -34,6 +35,8 @@ class Terminal:
     ):
         self.text = ""
         self._seen = 0
+        # What is read at once may end in the middle of a character.
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
         self.code: Optional[int] = None
         self.pid, self.master = pty.fork()
         if self.pid == 0:
@@ -77,7 +80,7 @@ class Terminal:
             data = os.read(self.master, 65536)
         except OSError:  # the last process has closed the other side
             return False
-        self.text += data.decode()
+        self.text += self._decoder.decode(data)
         return bool(data)
 
     def screen(self) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any, Callable, Coroutine
 import pytest
 import warpline
 from conftest import Home
+from waiting import PATIENCE
 from warpline import aio
 
 MANUAL: warpline.NotGranted = {"granted": False, "reason": "manual-run"}
@@ -235,7 +236,7 @@ def test_many_operations_share_a_loop_without_waiting_for_each_other(home: Home,
             return skill_ok("done")
         """,
         max_parallelism=40,
-        timeout_ms=60_000,
+        timeout_ms=600_000,
     )
 
     async def main() -> None:
@@ -278,7 +279,7 @@ def test_a_blocking_call_inside_a_loop_ends_and_says_what_else_there_is(home: Ho
         with pytest.raises(TypeError, match=r"`on_plugin_start` is an async .* warpline\.aio"):
             warpline.run_advance(on_plugin_start=hook)
 
-    asyncio.run(asyncio.wait_for(main(), 20))
+    asyncio.run(asyncio.wait_for(main(), PATIENCE))
     assert not (home.path / "state").exists()
 
 

@@ -243,7 +243,7 @@ def test_threads_and_loggers_of_a_handler_print_as_the_handler(
                 pool.submit(print, "in a pool").result()
             from shared_steps import OVER, THREADS
             def prints_late():
-                assert OVER.wait(60)
+                assert OVER.wait(600)
                 print("after the end")
             THREADS.append(threading.Thread(target=prints_late))
             THREADS[0].start()

@@ -74,6 +74,22 @@ def test_a_handler_that_computes_without_end_holds_up_no_other(
     assert states(warpline.run_advance(concurrency=2)) == {"completed"}
 
 
+def test_handlers_that_leave_no_hook_for_threads_hold_up_no_other(home: Home) -> None:
+    # More than the threads that may be there before the first of them runs.
+    hangs = "threading.excepthook = sys.excepthook = None; assert sys.over.wait(60)"
+    for number in range(20):
+        home.plugin(f"h{number:02}", handler(f"import threading; {hangs}"))
+    home.plugin("z-frees", handler("sys.over.set()"))
+    ended = home.python(
+        """
+        import sys, threading, warpline
+        sys.over = threading.Event()
+        print(set(warpline.run_advance(concurrency=21).plugin_states.values()))
+        """
+    )
+    assert ended.stdout == "{'completed'}\n", ended.stderr
+
+
 def test_handlers_that_wait_do_so_at_the_same_time(home: Home, meeting: Meeting) -> None:
     for number in range(50):
         home.plugin(f"p{number:02}", handler("sys.meeting.barrier.wait()"))

@@ -13,6 +13,7 @@ import pytest
 import warpline
 from conftest import Home
 from waiting import PROMPTLY, until, within
+from warpline._host.text import JSON_LIMIT
 
 MANUAL: warpline.NotGranted = {"granted": False, "reason": "manual-run"}
 BASE = "{'status': 'success', 'phases_completed': [], 'phases_failed': [], 'data_freshness': {}, 'summary': 's'}"
@@ -80,8 +81,15 @@ def handler(*_):
 
 
 def test_a_list_that_is_in_a_value_many_times_is_not_held_many_times(home: Home) -> None:
+    # Too long by its text: nobody has to go through all of the parts to find that out.
     home.plugin(
-        "p", "part = [None] * 200_000\n\ndef handler(*_):\n    return {'extra': [part] * 499}\n"
+        "p",
+        f"""
+        part = [None] * 200_000
+
+        def handler(*_):
+            return {{'text': 'x' * {JSON_LIMIT - 1000}, 'extra': [part] * 499}}
+        """,
     )
     ended = home.python(
         f"""
@@ -224,11 +232,11 @@ async def handler(manifest, args, signal, capabilities):
 @pytest.mark.parametrize(
     "handler",
     [
-        "def handler(*_):\n    OVER.wait(60)",
+        "def handler(*_):\n    OVER.wait(600)",
         "def handler(*_):\n    while not OVER.is_set(): pass",
-        "async def handler(*_):\n    await asyncio.sleep(60)",
-        "async def handler(*_):\n    OVER.wait(60)",
-        "async def handler(*_):\n    await asyncio.to_thread(OVER.wait, 60)",
+        "async def handler(*_):\n    await asyncio.sleep(600)",
+        "async def handler(*_):\n    OVER.wait(600)",
+        "async def handler(*_):\n    await asyncio.to_thread(OVER.wait, 600)",
     ],
 )
 def test_a_timeout_ends_the_wait_for_any_handler(
@@ -281,7 +289,7 @@ import asyncio, pathlib
 async def handler(manifest, args, signal, capabilities):
     pathlib.Path(args["out"] + " begun").touch()
     try:
-        await asyncio.sleep(60)
+        await asyncio.sleep(600)
     finally:
         pathlib.Path(args["out"]).write_text(str(signal.reason))
 """

@@ -43,7 +43,7 @@ ROWS = [
     ),
     Row(
         "leaves-thread",
-        "thread = threading.Thread(target=os._exit, args=(0,)); thread.start(); time.sleep(60)",
+        "thread = threading.Thread(target=os._exit, args=(0,)); thread.start(); time.sleep(600)",
         top="import threading",
         ends="interrupted",
         stderr="plugin `leaves-thread` ended the process",
@@ -83,7 +83,7 @@ raise ValueError("and leaves")
     Row("closes-stderr", f"os.close(2); print('to nowhere'); {FINE}", ends="completed"),
     Row(
         "outlives",
-        f"subprocess.Popen(['sleep', '20'], start_new_session=True, close_fds=False); {FINE}",
+        f"subprocess.Popen(['sleep', '600'], start_new_session=True, close_fds=False); {FINE}",
         top="import subprocess",
         ends="completed",
     ),
@@ -106,13 +106,13 @@ finally:
     Row("spins", "while True: pass", manifest={"timeout_ms": 300}, says="timeout"),
     Row(
         "signals-itself",
-        "os.kill(os.getpid(), 15); time.sleep(60)",
+        "os.kill(os.getpid(), 15); time.sleep(600)",
         ends="interrupted",
         exit=130,
     ),
     Row(
         "interrupts-main",
-        "_thread.interrupt_main(); time.sleep(60)",
+        "_thread.interrupt_main(); time.sleep(600)",
         top="import _thread",
         ends="interrupted",
         exit=130,
@@ -129,7 +129,7 @@ signals.signal = signals.default_int_handler = None
 print("ready", flush=True)
 while True:
     try:
-        time.sleep(60)
+        time.sleep(600)
     except BaseException:
         pass
 """,
@@ -210,7 +210,8 @@ return skill_ok(str(int(status.split("VmHWM:")[1].split()[0]) // 1024))
             env=home.environment(),
             stdout=subprocess.DEVNULL,
             stderr=printed,
-            timeout=60,
+            # It has much to do.
+            timeout=300,
         )
     assert run.returncode == 0
     assert path.stat().st_size == 200 * 1024 * 1024

@@ -92,16 +92,16 @@ ENDS = [
     ("raise ValueError('as always')", "ValueError: as always (handler.py:"),
     ("os._exit(3)", "exit code 3"),
     ("os._exit(0)", "exit code 0"),
-    ("threading.Thread(target=os._exit, args=(5,)).start(); time.sleep(60)", "exit code 5"),
+    ("threading.Thread(target=os._exit, args=(5,)).start(); time.sleep(600)", "exit code 5"),
     ("os.abort()", "SIGABRT"),
     ("import ctypes; ctypes.string_at(8)", "SIGSEGV"),
-    ("os.kill(os.getpid(), 9); time.sleep(60)", "SIGKILL"),
-    ("os.kill(os.getpid(), 15); time.sleep(60)", "SIGTERM"),
-    ("os.killpg(0, 2); time.sleep(60)", "SIGINT"),
+    ("os.kill(os.getpid(), 9); time.sleep(600)", "SIGKILL"),
+    ("os.kill(os.getpid(), 15); time.sleep(600)", "SIGTERM"),
+    ("os.killpg(0, 2); time.sleep(600)", "SIGINT"),
     ("os.execvp('sh', ['sh', '-c', 'echo odd; exit 7'])", "exit code 7"),
-    ("os.closerange(3, 100); time.sleep(60)", "process"),
+    ("os.closerange(3, 100); time.sleep(600)", "process"),
     (
-        "[os.write(number, b'odd\\n') for number in range(3, 30) if writable(number)]; time.sleep(60)",
+        "[os.write(number, b'odd\\n') for number in range(3, 30) if writable(number)]; time.sleep(600)",
         "process",
     ),
     ("return float('nan')", "no JSON form"),
@@ -135,13 +135,13 @@ def test_a_process_that_died_is_not_tried_again(home: Home) -> None:
 STUCK = {
     "spins": "while True: pass",
     "keeps the lock": "return len(str(7 ** 10 ** 8))",
-    "catches everything": "while True:\n    try:\n        time.sleep(60)\n    except BaseException:\n        pass",
-    "ignores its signal": "signal.wait()\ntime.sleep(60)",
-    "masks signals": "import signal as s\ns.pthread_sigmask(s.SIG_BLOCK, range(1, 65))\ntime.sleep(60)",
-    "forks": "os.fork()\ntime.sleep(60)",
-    "starts a program": "import subprocess\nsubprocess.run(['sleep', '60'])",
-    "stops itself": "os.kill(os.getpid(), 19)\ntime.sleep(60)",
-    "leaves a thread": "thread = threading.Thread(target=time.sleep, args=(60,)); thread.start(); thread.join()",
+    "catches everything": "while True:\n    try:\n        time.sleep(600)\n    except BaseException:\n        pass",
+    "ignores its signal": "signal.wait()\ntime.sleep(600)",
+    "masks signals": "import signal as s\ns.pthread_sigmask(s.SIG_BLOCK, range(1, 65))\ntime.sleep(600)",
+    "forks": "os.fork()\ntime.sleep(600)",
+    "starts a program": "import subprocess\nsubprocess.run(['sleep', '600'])",
+    "stops itself": "os.kill(os.getpid(), 19)\ntime.sleep(600)",
+    "leaves a thread": "thread = threading.Thread(target=time.sleep, args=(600,)); thread.start(); thread.join()",
 }
 
 
@@ -159,7 +159,7 @@ def test_what_does_not_stop_is_killed_after_its_time(home: Home, name: str) -> N
 @pytest.mark.parametrize("name", ["spins", "keeps the lock", "ignores its signal", "forks"])
 def test_what_does_not_stop_is_killed_when_the_caller_cancels(home: Home, name: str) -> None:
     ready = home.path / "ready"
-    written(home, f"open({str(ready)!r}, 'w').close()\n{STUCK[name]}", timeout_ms=60_000)
+    written(home, f"open({str(ready)!r}, 'w').close()\n{STUCK[name]}", timeout_ms=600_000)
     cancel = threading.Event()
 
     def set_once_it_runs() -> None:
@@ -176,12 +176,12 @@ def test_what_does_not_stop_is_killed_when_the_caller_cancels(home: Home, name: 
 
 
 LEFT = {
-    "a thread": "threading.Thread(target=time.sleep, args=(60,)).start()",
+    "a thread": "threading.Thread(target=time.sleep, args=(600,)).start()",
     "a spinning thread": "threading.Thread(target=lambda: [0 for _ in iter(int, 1)]).start()",
-    "a forked child": "if os.fork() == 0: time.sleep(60)",
-    "a program": "import subprocess; subprocess.Popen(['sleep', '60'])",
+    "a forked child": "if os.fork() == 0: time.sleep(600)",
+    "a program": "import subprocess; subprocess.Popen(['sleep', '600'])",
     "a program that reads its input": "import subprocess; subprocess.Popen(['cat'], stdin=subprocess.PIPE)",
-    "an exit handler": "import atexit; atexit.register(time.sleep, 60)",
+    "an exit handler": "import atexit; atexit.register(time.sleep, 600)",
 }
 
 
@@ -195,7 +195,7 @@ def test_what_a_handler_leaves_behind_ends_with_its_attempt(home: Home, name: st
 
 
 def test_a_program_that_leaves_the_group_holds_up_nobody(home: Home) -> None:
-    left = "import subprocess; child = subprocess.Popen(['sleep', '90'], start_new_session=True, close_fds=False)"
+    left = "import subprocess; child = subprocess.Popen(['sleep', '600'], start_new_session=True, close_fds=False)"
     written(home, f"{left}\nreturn skill_ok(str(child.pid))")
     since = time.monotonic()
     pid = int(isolated(home)["result_summary"])
@@ -485,7 +485,7 @@ def test_an_exception_in_a_thread_of_a_plugin_is_told_and_ends_the_command_with_
 
 def spinning(home: Home) -> subprocess.Popen[str]:
     """A command whose one plugin has begun in a process of its own, and goes on for ever."""
-    written(home, "print('ready', flush=True)\nwhile True: pass", timeout_ms=60_000)
+    written(home, "print('ready', flush=True)\nwhile True: pass", timeout_ms=600_000)
     command = subprocess.Popen(
         [sys.executable, "-m", "warpline", "advance", "--isolate"],
         env=home.environment(),
@@ -516,7 +516,7 @@ def test_processes_do_not_outlive_a_host_that_is_killed(home: Home) -> None:
 def waits(home: Home) -> str:
     """A handler that takes its time; gives code that waits until it runs."""
     ready = str(home.path / "ready")
-    written(home, f"open({ready!r}, 'w').close()\ntime.sleep(60)", timeout_ms=60_000)
+    written(home, f"open({ready!r}, 'w').close()\ntime.sleep(600)", timeout_ms=600_000)
     return f"""
 import os, signal, threading, time, warpline
 

@@ -20,7 +20,7 @@ import warpline
 from conftest import ROOT, Home
 from processes import running, settled, zombies
 from records import records
-from waiting import PROMPTLY
+from waiting import PROMPTLY, until
 
 NPM = ROOT / "npm"
 MANUAL: warpline.NotGranted = {"granted": False, "reason": "manual-run"}
@@ -189,7 +189,7 @@ def test_several_threads_share_nothing_but_the_engine(home: Home) -> None:
 
 WAITS = {
     "hears its signal": "  await new Promise((_, no) => signal.addEventListener('abort', () => no(signal.reason)))",
-    "hears nothing": "  await new Promise((yes) => setTimeout(yes, 60_000))",
+    "hears nothing": "  await new Promise((yes) => setTimeout(yes, 600_000))",
     "spins": "  for (;;) {}",
 }
 
@@ -211,7 +211,7 @@ def test_a_signal_that_is_set_ends_a_handler(home: Home, name: str) -> None:
     ready = home.path / "ready"
     top = "import { writeFileSync } from 'node:fs'"
     body = f"  writeFileSync({json.dumps(str(ready))}, '')\n{WAITS[name]}"
-    typescript(home, "p", body, top, timeout_ms=60_000)
+    typescript(home, "p", body, top, timeout_ms=600_000)
     cancel = threading.Event()
 
     def set_once_it_runs() -> None:
@@ -238,7 +238,7 @@ def test_a_signal_that_is_set_ends_a_handler(home: Home, name: str) -> None:
 def test_a_signal_ends_a_command_and_its_worker(
     home: Home, name: str, number: signal.Signals
 ) -> None:
-    typescript(home, "p", f"  console.log('ready')\n{WAITS[name]}", timeout_ms=60_000)
+    typescript(home, "p", f"  console.log('ready')\n{WAITS[name]}", timeout_ms=600_000)
     with subprocess.Popen(
         [sys.executable, "-m", "warpline", "advance"],
         env=home.environment(),
@@ -261,11 +261,19 @@ def test_a_signal_ends_a_command_and_its_worker(
 def test_a_worker_that_is_killed_fails_what_ran_there_and_the_rest_goes_on(home: Home) -> None:
     top = "import { writeFileSync } from 'node:fs'"
     pid = home.path / "pid"
-    body = f"  writeFileSync({json.dumps(str(pid))}, String(process.pid))\n  await new Promise((yes) => setTimeout(yes, 60_000))"
+    body = f"  writeFileSync({json.dumps(str(pid))}, String(process.pid))\n  await new Promise((yes) => setTimeout(yes, 600_000))"
     typescript(home, "p", body, top, max_retries=2)
+    over = home.path / "over"
     home.plugin(
         "python",
-        "import time\ndef handler(*_):\n    time.sleep(1)\n    from warpline import skill_ok\n    return skill_ok('done')\n",
+        f"""
+        import os, time
+        from warpline import skill_ok
+        def handler(*_):
+            while not os.path.exists({str(over)!r}):
+                time.sleep(0.01)
+            return skill_ok("done")
+        """,
     )
     typescript(home, "later", "  return skillOk('fine')", dependencies=["python"])
 
@@ -274,8 +282,12 @@ def test_a_worker_that_is_killed_fails_what_ran_there_and_the_rest_goes_on(home:
             time.sleep(0.01)
         os.kill(int(pid.read_text()), signal.SIGKILL)
 
+    def end(plugin: str, *_: object) -> None:
+        if plugin == "p":
+            over.touch()
+
     threading.Thread(target=kill_once_it_runs, daemon=True).start()
-    result = warpline.run_advance()
+    result = warpline.run_advance(on_plugin_end=end)
     said = {entry["plugin"]: entry for entry in result.plugin_entries}
     assert "SIGKILL" in said["p"]["result_summary"] and not said["p"]["retried"], said["p"]
     assert said["later"]["result_summary"] == "fine"
@@ -333,18 +345,18 @@ def test_without_the_package_the_text_says_what_to_install(
 
 
 FAKES = {
-    "prints nonsense": ("echo nonsense; sleep 60", "no worker"),
-    "prints half a line": ("printf '{\"kind\":'; sleep 60 & exit 0", "0"),
+    "prints nonsense": ("echo nonsense; sleep 600", "no worker"),
+    "prints half a line": ("printf '{\"kind\":'; sleep 600 & exit 0", "0"),
     "prints without end": ("yes", "no worker"),
     "exits 1": ("echo too old >&2; exit 1", "exit code 1"),
     "exits 0": ("exit 0", "exit code 0"),
     "dies": ("kill -9 $$", "SIGKILL"),
     "is of another version": (
-        'echo \'{"kind":"hello","version":"9.9.9"}\'; sleep 60',
+        'echo \'{"kind":"hello","version":"9.9.9"}\'; sleep 600',
         "9.9.9",
     ),
     "speaks of calls it does not hold": (
-        f'echo \'{{"kind":"hello","version":"{warpline.__version__}"}}\'; echo \'{{"kind":"complete","call":77,"outcome":"value","value":1}}\'; sleep 60',
+        f'echo \'{{"kind":"hello","version":"{warpline.__version__}"}}\'; echo \'{{"kind":"complete","call":77,"outcome":"value","value":1}}\'; sleep 600',
         "",
     ),
 }
@@ -368,11 +380,17 @@ def test_a_node_that_is_none_harms_nothing_but_its_plugins(
 def test_a_node_that_hangs_can_be_cancelled(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fake = program(tmp_path / "bin" / "node", "#!/bin/sh\nsleep 60\n")
+    hangs = tmp_path / "hangs"
+    fake = program(tmp_path / "bin" / "node", f"#!/bin/sh\n: > '{hangs}'\nsleep 600\n")
     monkeypatch.setenv("WARPLINE_NODE", str(fake))
     fleet_of_two(home)
     cancel = threading.Event()
-    threading.Timer(1, cancel.set).start()
+
+    def set_once_it_hangs() -> None:
+        until(hangs.exists)
+        cancel.set()
+
+    threading.Thread(target=set_once_it_hangs, daemon=True).start()
     since = time.monotonic()
     assert warpline.run_advance(signal=cancel).status == "interrupted"
     assert time.monotonic() - since < PROMPTLY

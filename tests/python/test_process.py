@@ -27,7 +27,7 @@ from warpline import skill_ok
 
 def handler(manifest, args, signal, capabilities):
     print("slow has started", flush=True)
-    time.sleep(60)
+    time.sleep(600)
     return skill_ok("too late")
 """
 SPINNING = """
@@ -39,7 +39,7 @@ ASYNC = """
 import asyncio
 
 async def handler(*_):
-    await asyncio.gather(asyncio.sleep(60), asyncio.to_thread(__import__("time").sleep, 60))
+    await asyncio.gather(asyncio.sleep(600), asyncio.to_thread(__import__("time").sleep, 600))
 """
 RETRYING = """
 from warpline import skill_failure
@@ -66,7 +66,7 @@ def interrupt(home: Home, arguments: list[str]) -> tuple[int, float, str, str]:
         seen += line
     child.send_signal(signal.SIGINT)
     since = time.monotonic()
-    out, err = child.communicate(timeout=50)
+    out, err = child.communicate(timeout=60)
     return child.returncode, time.monotonic() - since, out, seen + err
 
 
@@ -108,7 +108,7 @@ except KeyboardInterrupt:
 )
 def test_ctrl_c_does_not_wait_for_a_manifest_that_hangs(home: Home, call: str) -> None:
     (home.plugin("hangs") / "manifest.py").write_text(
-        "import time\nprint('slow has started', flush=True)\ntime.sleep(60)\n"
+        "import time\nprint('slow has started', flush=True)\ntime.sleep(600)\n"
     )
     program = f"""
 import warpline
@@ -185,7 +185,7 @@ def test_the_end_of_the_interpreter_neither_hangs_nor_aborts(home: Home) -> None
             env=environment,
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=60,
         )
         return name, ended.returncode, ended.stderr
 
@@ -262,6 +262,37 @@ def test_an_advance_that_the_interpreter_ends_under_is_recorded(home: Home) -> N
     assert log["status"] == "interrupted"
 
 
+@pytest.mark.parametrize("name", ["warpline-dispatch", "warpline-plugin"])
+def test_a_call_for_which_no_thread_could_be_made_leaves_none_behind(home: Home, name: str) -> None:
+    home.plugin("p")
+    ended = home.python(
+        f"""
+        import functools, threading, warpline
+        # It has another name from 3.13 on.
+        which = {{"_start_new_thread", "_start_joinable_thread"}} & set(vars(threading))
+        real = {{name: getattr(threading, name) for name in which}}
+
+        def start(bootstrap, *rest, name, **more):
+            if bootstrap.__self__.name == {name!r}:
+                raise RuntimeError("can't start new thread")
+            return real[name](bootstrap, *rest, **more)
+
+        for each in which:
+            setattr(threading, each, functools.partial(start, name=each))
+        for _ in range(3):
+            try:
+                warpline.run_advance()
+            except RuntimeError as error:
+                print(error)
+        vars(threading).update(real)
+        print(warpline.run_advance().status)
+        print([thread.name for thread in threading.enumerate()].count("warpline-dispatch"))
+        """
+    )
+    refused = "can't start new thread\n"
+    assert ended.stdout == f"{3 * refused}complete\n1\n", ended.stderr
+
+
 def test_a_forked_child_works_with_an_engine_of_its_own(home: Home) -> None:
     home.plugin("p")
     ended = home.python(
@@ -310,7 +341,7 @@ def test_a_child_that_is_forked_while_a_plugin_is_imported_imports_it_anew(home:
             os._exit(0 if done.result["status"] == "success" else 3)
         since = time.monotonic()
         ended, status = 0, None
-        while not ended and time.monotonic() - since < 45:
+        while not ended and time.monotonic() - since < 60:
             ended, status = os.waitpid(child, os.WNOHANG)
             time.sleep(0.01)
         if not ended:
@@ -318,7 +349,8 @@ def test_a_child_that_is_forked_while_a_plugin_is_imported_imports_it_anew(home:
             os.waitpid(child, 0)
         thread.join()
         print("child", ended == child, status, states)
-        """
+        """,
+        timeout=120,
     )
     assert ended.stdout == "child True 0 [{'p': 'completed'}]\n", ended.stderr
 

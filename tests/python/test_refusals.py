@@ -148,7 +148,8 @@ ROWS: list[Row] = [
 
 def test_every_class_has_a_row_and_a_code_of_its_own() -> None:
     assert [kind for kind, *_ in ROWS] == list(errors._BY_CODE.values())
-    published = [kind for kind in vars(warpline).values() if isinstance(kind, type)]
+    names = [getattr(warpline, name) for name in warpline.__all__]
+    published = [kind for kind in names if isinstance(kind, type)]
     derived = {kind for kind in published if issubclass(kind, errors.WarplineError)}
     assert derived == {errors.WarplineError, *errors._BY_CODE.values()}
 

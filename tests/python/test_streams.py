@@ -21,7 +21,7 @@ from warpline import skill_ok
 def handler(manifest, args, signal, capabilities):
     os.environ["LEFT"] = "changed"
     {damage}
-    time.sleep(args.get("seconds", 2))
+    time.sleep({seconds})
     return skill_ok("late")
 """
 
@@ -59,7 +59,7 @@ def without_reader(home: Home, arguments: list[str]) -> subprocess.CompletedProc
 def test_calls_are_answered_whatever_becomes_of_standard_error(
     home: Home, damage: str, gone: bool
 ) -> None:
-    home.plugin("late", LATE.format(damage=damage), timeout_ms=100)
+    home.plugin("late", LATE.format(damage=damage, seconds=600), timeout_ms=100)
     home.plugin("fine")
     program = f"""
 import os, warpline
@@ -74,7 +74,7 @@ os._exit(0)
 
 
 def test_the_dispatching_thread_outlives_a_message_that_fails(home: Home) -> None:
-    home.plugin("late", LATE.format(damage="pass"), timeout_ms=100)
+    home.plugin("late", LATE.format(damage="pass", seconds=600), timeout_ms=100)
     ended = home.python(
         f"""
         import warpline
@@ -93,7 +93,7 @@ def test_the_dispatching_thread_outlives_a_message_that_fails(home: Home) -> Non
 
 
 def test_a_command_whose_warnings_nobody_reads_does_its_work(home: Home) -> None:
-    home.plugin("p", LATE.format(damage='print("said", flush=True)'), input={})
+    home.plugin("p", LATE.format(damage='print("said", flush=True)', seconds=0), input={})
     home.plugin("fine")
     (home.path / "operator-preferences.json").write_text("{ not json")
     ended = without_reader(home, ["-m", "warpline", "advance", "--json"])
@@ -169,7 +169,7 @@ def with_input(
 
 
 def test_plugins_of_a_command_read_nothing(home: Home) -> None:
-    home.plugin("p", READS, timeout_ms=30_000)
+    home.plugin("p", READS)
     reader, writer = os.pipe()
     try:
         ended = with_input(home, ["-m", "warpline", "advance", "--json"], reader)

@@ -135,7 +135,7 @@ ENDS = {
             os._exit(7)
         threading.Thread(target=leave, daemon=True).start()
         warpline.run_advance()
-        time.sleep(60)
+        time.sleep(600)
         """,
     ),
     "an exception on the main thread beside two advances": (
@@ -171,7 +171,7 @@ def test_a_process_that_ends_at_any_moment_of_an_advance_leaves_its_record(
             env=own.environment(),
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=60,
         )
         if ended.returncode != code:
             return ended
@@ -202,7 +202,7 @@ def test_a_command_that_is_stopped_at_any_moment_ends_with_130(
         said = command.stderr.readline()
         time.sleep(pauses[which])
         command.send_signal(number)
-        out, rest = command.communicate(timeout=50)
+        out, rest = command.communicate(timeout=60)
         said += rest
         # What had ended before the signal came has ended well.
         log = own.json(f"runs/{own.state()['last_run_id']}.json")
@@ -269,7 +269,7 @@ FORKING = """
                 ended, status = os.waitpid(child, os.WNOHANG)
                 if ended:
                     break
-                if time.monotonic() - since > 30:
+                if time.monotonic() - since > 60:
                     os.kill(child, 9)
                     faults.append("a child hangs")
                 time.sleep(0.005)

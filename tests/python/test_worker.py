@@ -268,7 +268,7 @@ def test_an_async_handler_is_cancelled_and_asyncio_is_not_imported_before(home: 
         async def handler(manifest, args, signal, capabilities):
             try:
                 print("runs")
-                await asyncio.sleep(60)
+                await asyncio.sleep(600)
             finally:
                 print(f"ends: {signal.reason}")
         """,
@@ -317,14 +317,14 @@ def test_the_worker_outlives_what_a_plugin_does(home: Home, body: str, says: Opt
     [
         ("os._exit(3)", 3, "plugin `p` ended its process"),
         (
-            "threading.Thread(target=os._exit, args=(4,)).start()\ntime.sleep(60)",
+            "threading.Thread(target=os._exit, args=(4,)).start()\ntime.sleep(600)",
             4,
             "plugin `p` ended its process",
         ),
         ("os.abort()", -signal.SIGABRT, ""),
         ("import ctypes\nctypes.string_at(8)", -signal.SIGSEGV, ""),
-        ("os.kill(os.getpid(), 15)\ntime.sleep(60)", -signal.SIGTERM, ""),
-        ("os.kill(os.getpid(), 2)\ntime.sleep(60)", -signal.SIGINT, ""),
+        ("os.kill(os.getpid(), 15)\ntime.sleep(600)", -signal.SIGTERM, ""),
+        ("os.kill(os.getpid(), 2)\ntime.sleep(600)", -signal.SIGINT, ""),
         ("os.execvp('false', ['false'])", 1, ""),
     ],
 )
@@ -404,11 +404,11 @@ def test_a_child_that_a_manifest_forks_shows_no_variable(home: Home) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "import atexit\natexit.register(time.sleep, 60)\nreturn {}",
-        "threading.Thread(target=time.sleep, args=(60,)).start()\nreturn {}",
+        "import atexit\natexit.register(time.sleep, 600)\nreturn {}",
+        "threading.Thread(target=time.sleep, args=(600,)).start()\nreturn {}",
         "threading.Thread(target=lambda: [0 for _ in iter(int, 1)], daemon=True).start()\nreturn {}",
-        "import subprocess\nsubprocess.Popen(['sleep', '60'])\nreturn {}",
-        "if os.fork() == 0:\n    time.sleep(60)\nreturn {}",
+        "import subprocess\nsubprocess.Popen(['sleep', '600'])\nreturn {}",
+        "if os.fork() == 0:\n    time.sleep(600)\nreturn {}",
         "import signal as signals\nsignals.pthread_sigmask(signals.SIG_BLOCK, range(1, 65))\nreturn {}",
     ],
 )

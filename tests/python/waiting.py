@@ -11,8 +11,8 @@ T = TypeVar("T")
 
 #: How long anything may take to come, in seconds, however busy the machine is.
 PATIENCE = 60.0
-#: Less than this takes, on any machine, what does not wait for the minute that a plugin sleeps.
-PROMPTLY = 45.0
+#: Less than this takes, on any machine, what does not wait for the ten minutes that a plugin sleeps.
+PROMPTLY = 120.0
 
 
 def until(look: Callable[[], Optional[T]], what: Callable[[], object] = lambda: None) -> T:

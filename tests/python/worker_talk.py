@@ -67,6 +67,7 @@ class Worker:
         except ProcessLookupError:
             pass
         self.process.wait(LIMIT)
+        self._listening.join(LIMIT)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()
@@ -76,17 +77,21 @@ class Worker:
         return stream
 
     def _listen(self) -> None:
-        for line in self._stream(self.process.stdout):
-            message: dict[str, Any] = json.loads(line)
-            if message["kind"] == "ask":
-                self.asked.append(message)
-                answer = self.answers[message["what"]](message)
-                if answer is not WITHHELD:
-                    self.answer(message, answer)
-            else:
-                self.said.append(message)
-                self._heard.put(message)
-        self._heard.put(None)
+        try:
+            for line in self._stream(self.process.stdout):
+                message: dict[str, Any] = json.loads(line)
+                if message["kind"] == "ask":
+                    self.asked.append(message)
+                    answer = self.answers[message["what"]](message)
+                    if answer is not WITHHELD:
+                        self.answer(message, answer)
+                else:
+                    self.said.append(message)
+                    self._heard.put(message)
+        except BrokenPipeError:
+            pass  # it has ended meanwhile
+        finally:
+            self._heard.put(None)
 
     def say(self, **message: Any) -> None:
         stream = self._stream(self.process.stdin)

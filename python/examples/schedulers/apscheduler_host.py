@@ -33,7 +33,10 @@ def main() -> None:
         misfire_grace_time=None,  # however late that is: what is due is decided by `ttl_hours`
     )
     scheduler.start()
-    stop.wait()
+    # From time to time it looks for itself: another thread may have taken a signal that was sent while
+    # the process stood still.
+    while not stop.wait(1):
+        pass
     scheduler.shutdown(wait=True)
     monitor.info("stopped")
 

@@ -26,7 +26,10 @@ def main() -> None:
     ticking = threading.Thread(target=tick, args=(stop, given.every), name="advances")
     ticking.start()
     # The main thread is free, and hears the signals.
-    stop.wait()
+    # From time to time it looks for itself: another thread may have taken a signal that was sent while
+    # the process stood still.
+    while not stop.wait(1):
+        pass
     ticking.join()
     monitor.info("stopped")
 

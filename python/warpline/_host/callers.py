@@ -10,11 +10,17 @@ if TYPE_CHECKING:
 
 class _Caller:
     def __init__(
-        self, loop: AbstractEventLoop, tell: Callable[[str, str], None], end: Callable[[], None]
+        self,
+        loop: AbstractEventLoop,
+        tell: Callable[[str, str], None],
+        interrupt: Callable[[], None],
+        end: Callable[[], None],
     ) -> None:
         self.loop = loop
         #: Takes what is told and its JSON, on the loop.
         self.tell = tell
+        #: Interrupts the operation.
+        self.interrupt = interrupt
         #: Lets go of the operation.
         self.end = end
 
@@ -27,10 +33,11 @@ def listen(
     number: int,
     loop: AbstractEventLoop,
     tell: Callable[[str, str], None],
+    interrupt: Callable[[], None],
     end: Callable[[], None],
 ) -> None:
     """Makes the caller of an operation known, before the operation is opened."""
-    _callers[number] = _Caller(loop, tell, end)
+    _callers[number] = _Caller(loop, tell, interrupt, end)
 
 
 def forget(number: int) -> None:
@@ -38,6 +45,13 @@ def forget(number: int) -> None:
     caller = _callers.pop(number, None)
     if caller is not None:
         caller.end()
+
+
+def interrupt(number: int) -> None:
+    """Interrupts an operation whose loop was closed, whether or not its caller is let go of as well."""
+    caller = _callers.get(number)
+    if caller is not None:
+        caller.interrupt()
 
 
 def loop_of(number: int) -> Optional[AbstractEventLoop]:

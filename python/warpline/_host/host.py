@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Awaitable, Callable, Literal, Optional, P
 
 from .._native import NativePrints
 from .ambient import restore_after, watch_process
-from .callers import loop_of, tell
+from .callers import interrupt, loop_of, tell
 from .capabilities import mint
 from .late import awaited, on_loop
 from .modules import import_plugin_file
@@ -242,7 +242,10 @@ class PythonHost:
         def fail(error: BaseException) -> None:
             self._raised(call, error)
 
-        work = on_loop().OnLoop(loop, result, call.signal, answer, fail)
+        def gone() -> None:
+            interrupt(call.request["operation"])
+
+        work = on_loop().OnLoop(loop, result, call.signal, answer, fail, gone)
         call.on_loop = True
         try:
             work.start()

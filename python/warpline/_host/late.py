@@ -56,7 +56,7 @@ class _Apart:
         self._lock = threading.RLock()
 
 
-#: For modules of the package that import nothing which has to do with forks.
+#: For modules of the package, and others that import nothing which has to do with forks.
 package = _Apart()
 package.watch()
 

@@ -31,12 +31,15 @@ class OnLoop:
         signal: Signal,
         answer: Callable[[object], None],
         fail: Callable[[BaseException], None],
+        gone: Callable[[], None],
     ) -> None:
         self._loop = loop
         self._work = work
         self._signal = signal
         self._answer = answer
         self._fail = fail
+        #: Called instead where the loop is closed under it.
+        self._gone = gone
         self._begun = False
         self._task: Optional[Task[None]] = None
         self._timer: Optional[TimerHandle] = None
@@ -90,6 +93,10 @@ class OnLoop:
         try:
             value = await _Steps(self._work, self._signal)
         except BaseException as error:  # whatever plugin code raises is its failure
+            if self._loop.is_closed():
+                # Nothing runs there any more: the collector has come to what the loop let go of.
+                self._gone()
+                raise
             self._fail(error)
             if _is_interrupt(error):
                 raise

@@ -6,15 +6,20 @@ import sys
 import threading
 from contextvars import copy_context
 from threading import ExceptHookArgs
+from typing import Any, Callable
 
 from .plugin_call import current_call
 from .text import text_of_raised
 
 _real_start = threading.Thread.start
+#: What is called where a thread raised, and where the program did.
+_hooks: tuple[Any, Any] = (threading.excepthook, sys.excepthook)
 
 
 def watch_threads() -> None:
     """Begins to watch the threads that are started."""
+    global _hooks
+    _hooks = (threading.excepthook, sys.excepthook)
     # Through setattr: to a type checker, classes do not change.
     setattr(threading.Thread, "start", _start)  # noqa: B010
 
@@ -31,6 +36,16 @@ def said_of_thread(raised: ExceptHookArgs) -> str:
 def start_for_nobody(thread: threading.Thread) -> None:
     """Starts a thread that belongs to the host, whoever asks for it."""
     _real_start(thread)
+
+
+def start_daemon(serve: Callable[[], None], name: str) -> None:
+    """Starts a thread that belongs to the host, and does not keep the interpreter alive."""
+    # Python makes none where code of a plugin has left nothing in the place of these.
+    if threading.excepthook is None:
+        threading.excepthook = _hooks[0]
+    if sys.excepthook is None:
+        sys.excepthook = _hooks[1]
+    start_for_nobody(threading.Thread(target=serve, name=name, daemon=True))
 
 
 def _start(thread: threading.Thread) -> None:

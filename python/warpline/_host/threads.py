@@ -13,7 +13,7 @@ from os import getpid
 from typing import Callable, NoReturn, Optional
 
 from .leaving import leave
-from .started import start_for_nobody
+from .started import start_daemon
 
 #: Seconds that an idle thread waits for more work.
 IDLE_SECONDS = 10.0
@@ -43,7 +43,7 @@ class DaemonThreads:
 
     def start(self, serve: Work) -> None:
         """Starts a thread that serves in a way of its own."""
-        start_for_nobody(threading.Thread(target=serve, name=self._name, daemon=True))
+        start_daemon(serve, self._name)
 
     def end_forked_child(self) -> None:
         """Ends the process where plugin code forked and let the child return, or raise: it has nobody to
