@@ -3,10 +3,12 @@
 //!
 //! `handler.py` or `handler.ts` of a plugin holds a command on each line; lines that begin with `load `
 //! are done while the handler loads, the others at each attempt. A manifest is JSON, or such a list.
+//! What has to happen after something else waits for a file (`until`), which commands leave behind.
 
 // It writes to its own standard error.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::expect_used, clippy::exit)]
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -30,10 +32,10 @@ struct Commands {
     /// Where the engine listens, beside the link.
     output: OnceLock<OwnedFd>,
     aborted: Mutex<HashMap<CallId, CancellationToken>>,
-    /// Whether plugin code keeps the one thread of this worker busy.
-    blocked: AtomicBool,
-    /// Whether no other call comes to its turn any more.
-    shut: AtomicBool,
+    /// Whether plugin code keeps the one thread of this worker busy: nobody hears an abort.
+    deaf: AtomicBool,
+    /// The plugin beside which no other one comes to its turn any more.
+    shut: Mutex<Option<String>>,
 }
 
 /// What a plugin runs in.
@@ -45,6 +47,8 @@ struct Run {
     prints: bool,
     name: JsString,
     aborted: CancellationToken,
+    /// The files that are left once the call is answered.
+    marks: RefCell<Vec<PathBuf>>,
 }
 
 fn main() {
@@ -82,10 +86,20 @@ fn forever() -> ! {
     }
 }
 
-/// Adds the number of this process to a file.
+/// Adds the number of this process to a file, in one piece.
 fn note(path: &Path) {
     let mut file = OpenOptions::new().create(true).append(true).open(path).expect("opened");
-    writeln!(file, "{}", std::process::id()).expect("written");
+    file.write_all(format!("{}\n", std::process::id()).as_bytes()).expect("written");
+}
+
+/// Waits until there is something in a file.
+fn wait_for(path: &str) -> String {
+    loop {
+        match fs::read_to_string(path) {
+            Ok(text) if !text.is_empty() => return text,
+            _ => sleep(Duration::from_millis(2)),
+        }
+    }
 }
 
 struct Shared(Arc<Commands>);
@@ -99,7 +113,7 @@ impl WorkerHost for Shared {
     }
 
     fn abort(&self, call: CallId, _reason: AbortReason) {
-        if self.0.blocked.load(Ordering::SeqCst) {
+        if self.0.deaf.load(Ordering::SeqCst) {
             return;
         }
         if let Some(aborted) = self.0.aborted.lock().expect("no panic").get(&call) {
@@ -115,18 +129,19 @@ impl Commands {
     }
 
     fn run(self: &Arc<Self>, call: CallId, request: &str, aborted: CancellationToken) {
-        if self.shut.load(Ordering::SeqCst) {
-            forever();
-        }
         let request = parse(request).expect("JSON");
         let kind = text(&request, "kind");
-        if kind != "manifests" && !self.link().begin(call) {
-            return self.link().complete(call, Ok(Value::Null));
-        }
         let plugins = match request.get("plugin") {
             Some(plugin) => vec![plugin.clone()],
             None => request.get("plugins").and_then(Value::as_array).expect("plugins").to_vec(),
         };
+        let is_other = |only: String| plugins.iter().any(|plugin| only != text(plugin, "name"));
+        if self.shut.lock().expect("no panic").clone().is_some_and(is_other) {
+            forever();
+        }
+        if kind != "manifests" && !self.link().begin(call) {
+            return self.link().complete(call, Ok(Value::Null));
+        }
         let number = |key| request.get(key).and_then(Value::as_number).expect("a number") as u64;
         let mut run = Run {
             host: self.clone(),
@@ -136,6 +151,7 @@ impl Commands {
             prints: request.get("prints").and_then(Value::as_bool).expect("a flag"),
             name: JsString::new(),
             aborted,
+            marks: RefCell::default(),
         };
         if run.prints {
             run.prints = self.link().prints(run.invocation);
@@ -160,6 +176,7 @@ impl Commands {
                 .expect("written");
         }
         self.link().complete(call, answer);
+        run.marks.take().iter().for_each(|path| note(path));
     }
 }
 
@@ -237,10 +254,7 @@ impl Run {
             // Leaves the number of this call for another plugin, which answers it.
             "tell" => fs::write(rest, self.call.to_string()).expect("written"),
             "forge" => {
-                while fs::read_to_string(rest).unwrap_or_default().is_empty() {
-                    sleep(Duration::from_millis(2));
-                }
-                let call = fs::read_to_string(rest).expect("read");
+                let call = wait_for(rest);
                 let answer = r#"{"kind":"complete","outcome":"threw","value":"forged","call":"#;
                 return self.command(&format!("say {answer}{call}}}"));
             }
@@ -251,29 +265,33 @@ impl Run {
                     sleep(Duration::from_millis(5));
                 }
             }
-            // Nobody hears an abort meanwhile.
-            "block" => {
-                self.host.blocked.store(true, Ordering::SeqCst);
-                forever()
+            // From now on no other plugin comes to its turn.
+            "shut" => {
+                *self.host.shut.lock().expect("no panic") = Some(self.name.to_text());
+                note(Path::new(rest));
             }
-            "shut" => self.host.shut.store(true, Ordering::SeqCst),
+            // From now on nobody hears an abort either.
+            "busy" => {
+                self.host.deaf.store(true, Ordering::SeqCst);
+                return self.command(&format!("shut {rest}"));
+            }
             "forever" => forever(),
             "note" => note(Path::new(rest)),
+            // The same once this call is answered.
+            "mark" => self.marks.borrow_mut().push(rest.into()),
+            "until" => drop(wait_for(rest)),
             // A program that outlives whoever started it.
             "leave" => {
                 let mut program = Command::new("sh");
                 let script = format!("echo $$ >> {rest}; exec sleep 600");
                 program.args(["-c", &script]).stdin(Stdio::null()).stdout(Stdio::null());
                 drop(program.spawn().expect("started"));
-                while fs::read_to_string(rest).unwrap_or_default().is_empty() {
-                    sleep(Duration::from_millis(2));
-                }
+                wait_for(rest);
             }
             "say" => {
                 let said = rest.replace("{call}", &self.call.to_string());
                 let output = self.host.output.wait().try_clone().expect("a copy");
                 File::from(output).write_all(format!("{said}\n").as_bytes()).expect("written");
-                sleep(Duration::from_millis(1000));
             }
             "variable" => {
                 let value = std::env::var(rest).unwrap_or_default();

@@ -282,7 +282,10 @@ mod tests {
     fn a_reader_that_is_gone_is_no_failure() {
         let (reader, writer) = pipe();
         drop(reader);
-        assert!(writer.is_over(), "it is known before anything is written");
+        // A process that another test is just starting still has the other end for a moment.
+        while !writer.is_over() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         writer.write("nobody reads this\n");
         writer.write("nor this\n");
         assert_eq!(writer.failure(), None);

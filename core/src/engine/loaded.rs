@@ -107,13 +107,15 @@ mod tests {
 
     use crate::engine::known::validated;
     use crate::home::plugins::find;
+    use crate::home::plugins::tests::next_tick;
 
     use super::*;
 
-    /// Reads the plugin at `path`, long after its files were written.
+    /// Reads the plugin at `path`, so long after the last change of its files.
     fn meet(memory: &Memory, root: &Path, later_ms: i64) -> Met {
         let candidate = find(root, &"p".into()).expect("a plugin");
-        let now = Instant::now().plus_ms(later_ms).expect("in range");
+        let changed = plugins::survey(&candidate.directory).changed;
+        let now = Instant::from_ms(changed * 1000 + later_ms).expect("in range");
         let manifest = crate::json::parse(
             r#"{"name":"p","version":"1","description":"","autonomy_level":"manual","ttl_hours":1}"#,
         );
@@ -174,6 +176,7 @@ mod tests {
             let met = meet(&memory, &root, 10_000);
             let same = memory.unchanged(&path).expect("nothing has changed");
             assert_eq!(same.module.revision, met.module.revision);
+            next_tick(home.path());
             change();
             assert!(memory.unchanged(&path).is_none(), "change {number}");
         }

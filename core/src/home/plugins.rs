@@ -323,4 +323,4 @@ pub(super) fn code(error: &io::Error) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -250,7 +250,7 @@ mod tests {
         let start = std::time::Instant::now();
         assert_eq!(redact_text(&body, &[secret]), body);
         // Going back after each mismatch would take 4 * 10^10 steps, minutes at best.
-        assert!(start.elapsed().as_secs() < 20);
+        assert!(start.elapsed().as_secs() < 60);
         let many = JsString::from("x ".repeat(200_000));
         let marked = redact_text(&many, &["x".into(), "y".into(), " ".into()]);
         assert_eq!(marked.utf8_len(), 400_000 * MARK.len());

@@ -73,8 +73,9 @@ fn prepare(directory: &Path) -> Home {
     home
 }
 
-/// Starts an advance in a process of its own and kills it after `delay`; says how long it lived.
-fn killed_after(directory: &Path, delay: Duration) -> Duration {
+/// Starts an advance in a process of its own and kills it `delay` after its handlers left so many lines;
+/// says how long it lived.
+fn killed_after(directory: &Path, lines: usize, delay: Duration) -> Duration {
     let mut child = Command::new(std::env::current_exe().expect("this test"))
         .args(["--exact", TEST])
         .env(CHILD, directory)
@@ -89,8 +90,17 @@ fn killed_after(directory: &Path, delay: Duration) -> Duration {
         assert_ne!(said.read_line(&mut line).expect("it speaks"), 0, "the child ended early");
     }
     let began = Instant::now();
+    let effects = Effects(directory.to_owned());
+    let left = || effects.lines("called-first").len() + effects.lines("effects").len();
+    let mut reached = None;
     // It may come to its end before.
-    while began.elapsed() < delay && child.try_wait().expect("a child").is_none() {
+    while child.try_wait().expect("a child").is_none() {
+        if reached.is_none() && left() >= lines {
+            reached = Some(Instant::now());
+        }
+        if reached.is_some_and(|reached| reached.elapsed() >= delay) {
+            break;
+        }
         std::thread::sleep(Duration::from_micros(100));
     }
     child.kill().expect("a signal can be sent");
@@ -152,7 +162,7 @@ fn a_killed_advance_fires_no_effect_twice_and_tells_what_it_left_open() {
     }
     let whole = tempfile::tempdir().expect("a directory");
     prepare(whole.path());
-    let length = killed_after(whole.path(), Duration::from_secs(30));
+    let length = killed_after(whole.path(), usize::MAX, Duration::ZERO);
     let kills = std::env::var("WARPLINE_RACE_KILLS").ok().and_then(|number| number.parse().ok());
     let kills = kills.unwrap_or(KILLS);
     let (next, met) = (AtomicU32::new(0), Mutex::new(Met::default()));
@@ -167,9 +177,12 @@ fn a_killed_advance_fires_no_effect_twice_and_tells_what_it_left_open() {
                     }
                     let directory = tempfile::tempdir().expect("a directory");
                     let home = prepare(directory.path());
-                    // Multiples of the golden ratio fill the length evenly, in any number.
+                    // How far it is depends on its lines, so that a slow machine sees all kills too.
+                    let lines = kill % (2 * PLUGINS + 1);
+                    // Multiples of the golden ratio fill what lies behind a line evenly, in any number.
                     let share = (f64::from(kill) * 0.618_033_988_749_895).fract();
-                    killed_after(directory.path(), length.mul_f64(share));
+                    let delay = length.mul_f64(share / f64::from(PLUGINS));
+                    killed_after(directory.path(), lines as usize, delay);
                     advance(directory.path(), "second");
                     check(directory.path(), &home, &met);
                 }

@@ -25,8 +25,11 @@ async fn code_that_ends_its_process_fails_and_the_reason_says_how() {
 #[tokio::test]
 async fn what_had_not_begun_is_called_in_a_fresh_process() {
     let home = Home::new();
-    home.python("dies", &["shut", "sleep 1500", "exit 3"]);
-    home.python("later", &["load note {home}/loads", "load sleep 500", "note {home}/ran", FINE]);
+    let dies = ["until {home}/loads", "shut {home}/shut", "until {home}/loaded", "exit 3"];
+    home.python("dies", &dies);
+    // Its handler loads in the first process and is called when that lets nobody come to a turn.
+    let loads = ["load note {home}/loads", "load mark {home}/loaded", "load until {home}/shut"];
+    home.python("later", &[loads[0], loads[1], loads[2], "note {home}/ran", FINE]);
     let result = home.advance().await;
     assert_eq!(summary_of(&result, "later"), "fine");
     let workers = home.workers();
@@ -34,21 +37,34 @@ async fn what_had_not_begun_is_called_in_a_fresh_process() {
     assert_eq!(home.noted("ran"), workers.get(1..).expect("two"), "and nowhere else");
 }
 
+/// Adds a plugin whose first attempt wants another one and ends before its process does; the next one
+/// comes to its turn in another process.
+fn retries_elsewhere(home: &Home, load: &str, command: &str) {
+    let again = format!("once {{home}}/again {AGAIN}");
+    let commands = [
+        load,
+        command,
+        "note {home}/began",
+        "until {home}/shut",
+        "mark {home}/answered",
+        &again,
+        "note {home}/attempts",
+        FINE,
+    ];
+    home.plugin("retries", "py", r#""max_retries":1,"retry_delay_ms":600"#, &commands);
+    let dies = ["until {home}/began", "shut {home}/shut", "until {home}/answered", "exit 3"];
+    home.python("dies", &dies);
+}
+
 #[tokio::test]
 async fn a_later_attempt_finds_its_handler_loaded_in_the_process_that_took_over() {
     let home = Home::new();
-    let again = format!("once {{home}}/busy {}", AGAIN);
-    home.plugin(
-        "retries",
-        "py",
-        r#""max_retries":1,"retry_delay_ms":600"#,
-        &["load note {home}/loads", &again, "note {home}/attempts", FINE],
-    );
-    home.python("dies", &["sleep 100", "exit 3"]);
+    retries_elsewhere(&home, "load note {home}/loads", "note {home}/calls");
     let result = home.advance().await;
     assert_eq!(summary_of(&result, "retries"), "fine");
     let (loads, workers) = (home.noted("loads"), home.workers());
     assert_eq!(loads, workers, "once in each of two processes");
+    assert_eq!(home.noted("calls"), workers);
     assert_eq!(workers.len(), 2);
     assert_eq!(home.noted("attempts"), workers.get(1..).expect("two"));
     assert!(workers.into_iter().all(is_reaped));
@@ -58,7 +74,8 @@ async fn a_later_attempt_finds_its_handler_loaded_in_the_process_that_took_over(
 async fn what_had_begun_in_a_process_ends_with_it_and_its_host_runs_on() {
     let home = Home::new();
     home.fleet.plugin("typed", "", async |_| ok("in the host", ""));
-    home.python("dies", &["sleep 300", "exit 3"]).python("beside", &["sleep 900", FINE]);
+    home.python("dies", &["until {home}/began", "exit 3"]);
+    home.python("beside", &["note {home}/began", "forever"]);
     let result = home.advance().await;
     assert!(summary_of(&result, "beside").contains("ended: exit code 3"));
     assert_eq!(state_of(&result, "typed"), PluginState::Completed);
@@ -68,13 +85,12 @@ async fn what_had_begun_in_a_process_ends_with_it_and_its_host_runs_on() {
 #[tokio::test]
 async fn a_handler_that_ends_the_process_while_it_loads_anew_fails_its_attempt() {
     let home = Home::new();
-    let again = format!("once {{home}}/busy {AGAIN}");
-    let retries = r#""max_retries":1,"retry_delay_ms":600"#;
-    home.plugin("retries", "py", retries, &["load then {home}/loaded exit 4", &again, FINE]);
-    home.python("dies", &["sleep 100", "exit 3"]);
+    retries_elsewhere(&home, "load then {home}/loaded exit 4", "note {home}/calls");
     let result = home.advance().await;
     assert!(summary_of(&result, "retries").contains("exit code 4"));
-    assert_eq!(home.workers().len(), 2);
+    let workers = home.workers();
+    assert_eq!(workers.len(), 2);
+    assert_eq!(home.noted("calls"), workers.get(..1).expect("one"));
 }
 
 #[tokio::test]

@@ -7,15 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use warpline_core::engine::{AdvanceOptions, Isolation};
 
-use crate::support::{FINE, Home, example, is_dead, is_reaped, summary_of};
-
-async fn is_soon(what: impl Fn() -> bool) -> bool {
-    let since = Instant::now();
-    while !what() && since.elapsed() < Duration::from_secs(60) {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    what()
-}
+use crate::support::{FINE, Home, example, is_dead, is_reaped, is_soon, summary_of};
 
 #[tokio::test]
 async fn nothing_runs_any_more_once_an_operation_has_returned() {
@@ -40,23 +32,13 @@ async fn nothing_runs_any_more_once_an_operation_has_returned() {
 
 /// What of an advance still ran when its run log was there.
 async fn outlives_the_record(isolation: Isolation) -> Vec<Pid> {
-    // On a busy machine, the first limit may be over before the plugin begins.
-    for limit in [300, 3_000, 30_000] {
-        let home = Home::new();
-        let outlived = outlives_in(&home, isolation, limit).await;
-        if !home.noted("left").is_empty() {
-            return outlived;
-        }
-    }
-    panic!("the plugin never begins");
-}
-
-async fn outlives_in(home: &Home, isolation: Isolation, limit: u32) -> Vec<Pid> {
-    let limit = format!(r#""timeout_ms":{limit}"#);
-    home.plugin("blocks", "py", &limit, &["leave {home}/left", "block"]);
+    let home = Home::new();
+    let commands = ["load leave {home}/left", "load busy {home}/busy", "forever"];
+    home.plugin("blocks", "py", r#""timeout_ms":300"#, &commands);
+    let runs = home.path("runs");
     let watched = async {
         let since = Instant::now();
-        while std::fs::read_dir(home.path("runs")).map_or(0, Iterator::count) == 0 {
+        while std::fs::read_dir(&runs).map_or(0, Iterator::count) == 0 {
             assert!(since.elapsed() < Duration::from_secs(60), "no run log comes");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
@@ -65,6 +47,7 @@ async fn outlives_in(home: &Home, isolation: Isolation, limit: u32) -> Vec<Pid> 
     };
     let (result, outlived) = tokio::join!(home.advance_in(isolation), watched);
     assert_eq!(summary_of(&result, "blocks"), "blocks: timeout");
+    assert_eq!(home.noted("left").len(), 1);
     outlived
 }
 

@@ -49,7 +49,7 @@ async fn a_line_that_is_no_message_ends_the_worker_and_the_calls_that_had_begun(
         (r#"{"kind":"fault","operation":1,"plugin":"nobody","text":"x"}"#, unknown),
     ] {
         let home = Home::new();
-        home.python("says", &[&format!("say {line}")]);
+        home.python("says", &[&format!("say {line}"), "forever"]);
         let told = home.invoke("says").await.final_error.expect("an error").to_text();
         assert_eq!(told, format!("the worker process that this ran in was killed: {why}"));
         assert!(home.fleet.warnings().is_empty() && home.faults().is_empty(), "{line}");
@@ -71,9 +71,12 @@ async fn a_program_that_says_why_it_cannot_be_a_worker_is_believed() {
 #[tokio::test]
 async fn no_process_answers_the_call_of_another() {
     let home = Home::new();
-    home.python("victim", &["tell {home}/victim", "sleep 2500", "throw its own"]);
+    home.python("victim", &["tell {home}/victim", "until {home}/forged", "throw its own"]);
     home.python("forger", &["forge {home}/victim", FINE]);
-    let result = home.advance_in(Isolation::Process).await;
+    let (result, _) = tokio::join!(home.advance_in(Isolation::Process), async {
+        home.wait_for_end("forger").await;
+        home.release("forged");
+    });
     assert_eq!(summary_of(&result, "victim"), "victim: its own");
     let told = summary_of(&result, "forger");
     assert!(told.contains("was killed: it spoke of what it was never given"), "{told}");
@@ -83,8 +86,8 @@ async fn no_process_answers_the_call_of_another() {
 async fn an_answer_counts_once_and_a_late_one_is_dropped() {
     let home = Home::new();
     let early = r#"{"kind":"complete","call":{call},"outcome":"threw","value":"early"}"#;
-    home.python("says", &[&format!("say {early}"), "note {home}/late", FINE]);
-    home.python("beside", &["sleep 2000", FINE]);
+    home.python("says", &[&format!("say {early}"), "mark {home}/late", FINE]);
+    home.python("beside", &["until {home}/late", FINE]);
     let result = home.advance().await;
     assert_eq!(summary_of(&result, "says"), "says: early");
     assert_eq!(summary_of(&result, "beside"), "fine");

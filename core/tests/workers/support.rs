@@ -1,12 +1,12 @@
 //! The vocabulary of these tests: a home whose Python plugins are lists of commands for the example
 //! `worker`, and what there is to know about the processes that carried them out.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, test_kill_process};
+use rustix::process::{Pid, Signal, test_kill_process};
 use warpline_core::engine::{
     AdvanceOptions, AdvanceResult, Invocation, InvokeOptions, Isolation, Notice,
 };
@@ -131,40 +131,60 @@ impl Home {
     pub fn noted(&self, file: &str) -> Vec<Pid> {
         let text = std::fs::read_to_string(self.path(file)).unwrap_or_default();
         let number = |line: &str| Pid::from_raw(line.parse().expect("a number")).expect("not 0");
-        text.lines().map(number).collect()
+        // Who is writing a line has not noted it yet.
+        text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')).map(number).collect()
     }
 
     /// Waits until a file of the home names a process.
     pub async fn wait_for(&self, file: &str) -> Pid {
-        let since = Instant::now();
-        loop {
-            if let Some(process) = self.noted(file).first() {
-                return *process;
-            }
-            assert!(since.elapsed() < Duration::from_secs(60), "{file} does not come");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        assert!(is_soon(|| !self.noted(file).is_empty()).await, "{file} does not come");
+        *self.noted(file).first().expect("it came")
+    }
+
+    /// Waits until the host is told that a plugin is over.
+    pub async fn wait_for_end(&self, name: &str) {
+        let is_end = |notice: &Notice| match notice {
+            Notice::PluginEnd { plugin, .. } => *plugin == name,
+            _ => false,
+        };
+        assert!(is_soon(|| self.notices().iter().any(is_end)).await, "{name} does not end");
+    }
+
+    /// Lets plugins go on that wait `until` there is this file.
+    pub fn release(&self, file: &str) {
+        std::fs::write(self.path(file), "1\n").expect("written");
+    }
+
+    fn notices(&self) -> Vec<Notice> {
+        self.fleet.host.notices.lock().expect("no panic").clone()
     }
 
     /// What the host was told of throws that fail no call.
     pub fn strays(&self) -> Vec<String> {
-        let notices = self.fleet.host.notices.lock().expect("no panic");
         let stray = |notice: &Notice| match notice {
             Notice::Stray { text } => Some(text.clone()),
             _ => None,
         };
-        notices.iter().filter_map(stray).collect()
+        self.notices().iter().filter_map(stray).collect()
     }
 
     /// What the host was told of throws in workers.
     pub fn faults(&self) -> Vec<(String, String)> {
-        let notices = self.fleet.host.notices.lock().expect("no panic");
         let fault = |notice: &Notice| match notice {
             Notice::Fault { plugin, text } => Some((plugin.to_text(), text.to_text())),
             _ => None,
         };
-        notices.iter().filter_map(fault).collect()
+        self.notices().iter().filter_map(fault).collect()
     }
+}
+
+/// Whether something comes true that nothing but a busy machine delays.
+pub async fn is_soon(what: impl Fn() -> bool) -> bool {
+    let since = Instant::now();
+    while !what() && since.elapsed() < Duration::from_secs(60) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    what()
 }
 
 /// Whether there is no such process any more, nor a record of its end that nobody has taken.
@@ -172,9 +192,31 @@ pub fn is_reaped(process: Pid) -> bool {
     test_kill_process(process).is_err()
 }
 
-/// Whether it does not run any more. Who reaps what a plugin has started is not ours.
+/// Whether it does nothing any more. Who reaps what a plugin has started is not ours, and a busy machine
+/// may leave one for a while that was killed: its code does not run again.
 pub fn is_dead(process: Pid) -> bool {
-    let stat = format!("/proc/{}/stat", process.as_raw_nonzero());
-    is_reaped(process)
-        || std::fs::read_to_string(Path::new(&stat)).is_ok_and(|stat| stat.contains(") Z "))
+    is_reaped(process) || is_killed(process) || is_ending(process)
+}
+
+/// Whether a SIGKILL waits for it.
+fn is_killed(process: Pid) -> bool {
+    let status = proc_file(process, "status");
+    let mut pending = status.lines().filter_map(|line| line.strip_prefix("SigPnd:\t"));
+    let kill = 1 << (Signal::KILL.as_raw() - 1);
+    pending.any(|mask| u64::from_str_radix(mask, 16).is_ok_and(|mask| mask & kill != 0))
+}
+
+/// Whether it is on its way out, or only a record of its end.
+fn is_ending(process: Pid) -> bool {
+    /// Of the kernel, among its flags of a process.
+    const EXITING: u64 = 4;
+    let stat = proc_file(process, "stat");
+    let Some((_, fields)) = stat.rsplit_once(") ") else { return is_reaped(process) };
+    let flags = fields.split(' ').nth(6).and_then(|flags| flags.parse::<u64>().ok());
+    fields.starts_with(['Z', 'X']) || flags.is_some_and(|flags| flags & EXITING != 0)
+}
+
+fn proc_file(process: Pid, name: &str) -> String {
+    let path = format!("/proc/{}/{name}", process.as_raw_nonzero());
+    std::fs::read_to_string(path).unwrap_or_default()
 }

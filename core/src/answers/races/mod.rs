@@ -203,7 +203,7 @@ fn without_the_state_lock_answers_are_undone_and_the_replay_notices() {
     }
     let test = "without_the_state_lock_answers_are_undone_and_the_replay_notices";
     // Chance decides when two of them collide, but not for so many times.
-    let noticed = (0..5).any(|_| {
+    let noticed = (0..50).any(|_| {
         let race = Race::new(test, PROCESSES, OPERATIONS / 2, true);
         race.run(0);
         !race.violations().is_empty()

@@ -61,6 +61,12 @@ impl Slot {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Why no process is started any more.
+    #[cfg(test)]
+    pub(super) fn given_up(&self) -> Option<String> {
+        self.with(|state| state.given_up.clone())
+    }
+
     /// Has a process for the next call, once there is room where it needs one of its own. What fails
     /// here fails the call.
     pub(super) async fn ready(self: &Arc<Self>) {

@@ -67,6 +67,17 @@ pub(super) enum Ended {
     Unknown,
 }
 
+impl Ended {
+    /// Whether it is known that nobody has killed it.
+    pub(super) fn is_its_own(&self) -> bool {
+        match self {
+            Self::Code(_) => true,
+            Self::Signal(number) => *number != Signal::KILL.as_raw(),
+            Self::Unknown => false,
+        }
+    }
+}
+
 impl std::fmt::Display for Ended {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -33,6 +33,9 @@ const END_GRACE: Duration = Duration::from_millis(200);
 /// How long a process may go on without its output. One that ends closes it a little earlier.
 const CLOSED_GRACE: Duration = Duration::from_secs(1);
 
+/// Why it is killed then.
+const CLOSED: &str = "it closed its output";
+
 /// Why a process was not started.
 pub(super) struct Unstarted {
     /// For a reader.
@@ -235,8 +238,7 @@ impl Hears for Worker {
     }
 
     fn closed(&self) {
-        let text = "it closed its output".to_owned();
-        self.with(|state| state.kill_by(Instant::now() + CLOSED_GRACE, text));
+        self.with(|state| state.kill_by(Instant::now() + CLOSED_GRACE, CLOSED.to_owned()));
     }
 
     fn due(&self, now: Instant) -> Due {
@@ -278,6 +280,10 @@ impl Hears for Worker {
     fn gone(&self, how: &Ended) {
         let (held, reason, hopeless, room) = self.with(|state| {
             state.over = true;
+            // It was ending when it closed its output, and a busy machine took longer over that.
+            if how.is_its_own() && state.killed.as_deref() == Some(CLOSED) {
+                state.killed = None;
+            }
             if state.hello_until.is_some() && state.killed.is_none() {
                 state.hopeless = state.hopeless.take().or_else(|| self.launch.lacks_package(how));
             }

@@ -20,6 +20,16 @@ fn refusal(paths: &Paths) -> String {
     RunLock::acquire(paths, "second", now()).expect_err("held").to_string()
 }
 
+/// How long something takes that nothing but a busy machine delays.
+fn quickest(what: impl Fn()) -> Duration {
+    let times = (0..5).map(|_| {
+        let began = Clock::now();
+        what();
+        began.elapsed()
+    });
+    times.min().expect("five")
+}
+
 /// Where this variable is set, the state lock of this test binary keeps nobody out: what is then
 /// lost shows that the lock is what keeps answers.
 pub(crate) const NO_STATE_LOCK: &str = "WARPLINE_TEST_NO_STATE_LOCK";
@@ -50,10 +60,9 @@ fn a_second_advance_of_the_same_process_is_refused_and_told_who_runs() {
         text,
         format!(r#"{{"run_id":"first-run","pid":{pid},"started_at":"2026-08-20T12:00:00.000Z"}}"#)
     );
-    let began = Clock::now();
     let error = refusal(&paths);
     // Less than any wait for a lock.
-    assert!(began.elapsed() < Duration::from_secs(9));
+    assert!(quickest(|| drop(refusal(&paths))) < STATE_WAIT);
     for part in ["first-run", &pid.to_string(), "2026-08-20T12:00:00.000Z"] {
         assert!(error.contains(part), "{error}");
     }
@@ -94,15 +103,16 @@ fn a_lock_file_without_a_holder_means_nothing_whatever_it_says() {
     let (_root, paths) = home();
     fs::create_dir_all(paths.run_lock().parent().expect("state")).expect("state");
     fs::write(paths.run_lock(), r#"{"run_id":"old","pid":1}"#).expect("left behind");
-    let began = Clock::now();
-    let run = RunLock::acquire(&paths, "new", now()).expect("nobody holds it");
+    // The first try gets it: there is no time for a second one.
+    let run = RunLock::try_acquire(&paths, "new", now()).expect("usable");
+    let run = run.expect("nobody holds it");
     for age in [-11_000, 60_000] {
         fs::write(paths.state_lock(), (now().ms() + age).to_string()).expect("left behind");
-        let state = StateLock::acquire(&paths, now()).expect("nobody holds it");
+        let state = StateLock::acquire_within(&paths, now(), Duration::ZERO);
+        let state = state.expect("nobody holds it");
         assert_eq!(fs::read_to_string(paths.state_lock()).expect("content"), "1787227200000");
         state.release();
     }
-    assert!(began.elapsed() < Duration::from_secs(9));
     run.release();
     assert!(!paths.state_lock().exists());
 }
@@ -202,18 +212,22 @@ fn a_killed_holder_holds_nothing() {
     if let Ok(home) = std::env::var(CHILD) {
         let paths = Paths::new(home.into());
         let _lock = RunLock::acquire(&paths, "killed", now()).expect("free");
-        std::thread::sleep(Duration::from_secs(60));
+        fs::write(paths.home.join("held"), "").expect("told");
+        // Until its parent kills it, or is gone itself.
+        let _ended = std::io::stdin().read(&mut [0]);
         return;
     }
     let (root, paths) = home();
     let mut child = Command::new(std::env::current_exe().expect("this test"))
         .args(["--exact", "home::lock::tests::a_killed_holder_holds_nothing"])
         .env(CHILD, root.path())
+        .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()
         .expect("the child runs");
-    let taken = || RunLock::is_held(&paths).then_some(());
+    let taken = || root.path().join("held").exists().then_some(());
     wait_for(Duration::from_secs(60), || Ok(taken())).expect("poll").expect("the child has it");
+    assert!(RunLock::is_held(&paths));
     let error = refusal(&paths);
     assert!(error.contains("killed") && error.contains(&child.id().to_string()), "{error}");
     child.kill().expect("kill");

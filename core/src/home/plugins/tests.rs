@@ -17,6 +17,20 @@ fn plugin(root: &Path, name: impl AsRef<OsStr>) -> PathBuf {
     directory
 }
 
+/// Waits until a change below this directory has another time than all that were made before.
+pub(crate) fn next_tick(directory: &Path) {
+    let probe = directory.join("probe");
+    let write = || {
+        fs::write(&probe, "").expect("file");
+        fs::metadata(&probe).and_then(|found| found.modified()).expect("time")
+    };
+    let before = write();
+    while write() <= before {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    fs::remove_file(probe).expect("file");
+}
+
 fn names(roster: &Roster) -> Vec<String> {
     roster.candidates.iter().map(|candidate| candidate.name.to_text()).collect()
 }
@@ -163,7 +177,7 @@ fn a_revision_changes_with_every_file_below_and_with_nothing_else() {
     let time = file.metadata().and_then(|found| found.modified()).expect("time");
     file.set_modified(time + Duration::from_nanos(1)).expect("time");
     changed("the next nanosecond");
-    std::thread::sleep(Duration::from_millis(20));
+    next_tick(root.path());
     fs::write(directory.join("lib/deep.ts"), "33").expect("file");
     file.set_modified(time + Duration::from_nanos(1)).expect("time");
     changed("another text of the same size and time");

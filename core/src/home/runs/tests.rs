@@ -247,9 +247,12 @@ pub(in crate::home) fn without_rights(
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("mode");
     };
     set(root, 0o755);
-    // The build directory may be closed to others.
+    // The build directory may be closed to others. Were the copy written by this process, one that another
+    // test is just starting could still have it open for writing, and no such file can be run.
     let program = root.join("program");
-    fs::copy(std::env::current_exe().expect("this test"), &program).expect("copy");
+    let mut copy = std::process::Command::new("cp");
+    let copied = copy.arg(std::env::current_exe().expect("this test")).arg(&program).status();
+    assert!(copied.expect("cp runs").success());
     set(&program, 0o755);
     for (path, mode) in modes {
         set(path, *mode);
