@@ -230,8 +230,9 @@ describe('what plugins throw and return', () => {
       ...plugins,
       'rejects-after': pluginOf({
         name: 'rejects-after',
-        handler:
-          "await new Promise((_, reject) => setTimeout(() => reject(new Error('late')), 500))",
+        handler: `await new Promise((resolve) => signal.addEventListener('abort', resolve))
+          await new Promise((resolve) => { globalThis.rejectAfter = resolve })
+          throw new Error('late')`,
         manifest: SOON,
       }),
       sibling: SIBLING,
@@ -242,8 +243,11 @@ describe('what plugins throw and return', () => {
       console.log('host meanwhile')
       const { plugin_states } = await pass
       console.log(plugin_states.get('sibling'))
-      // Longer than the latest rejection takes to come.
-      await new Promise((resolve) => setTimeout(resolve, 1500))`
+      const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+      while (!globalThis.rejectAfter) await pause(5)
+      globalThis.rejectAfter()
+      // Longer than the latest rejection takes to come, and timers fire in the order of their times.
+      await pause(50)`
     const ended = spawnSync(process.execPath, ['--input-type=module', '-e', host], {
       encoding: 'utf8',
       env: { ...process.env, WARPLINE_HOME: home },
