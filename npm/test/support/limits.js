@@ -1,9 +1,7 @@
 // Time limits that must not be reached, on machines that stop now and then for longer than the limit.
 
-const LIMITS = [50, 500, 5_000, 15_000]
-
-/** The limits that are tried, in milliseconds, for plugins that have to be there before. */
-export const limits = Object.freeze(LIMITS)
+/** The limits that are tried, in milliseconds. */
+export const limits = [50, 500, 5_000, 15_000]
 
 /**
  * Checks something under ever longer limits, until it holds under one of them. What breaks a promise about
@@ -12,11 +10,11 @@ export const limits = Object.freeze(LIMITS)
  * @param {(limit: number) => Promise<void>} check
  */
 export async function underSomeLimit(check) {
-  for (const limit of LIMITS) {
+  for (const limit of limits) {
     try {
       return await check(limit)
     } catch (error) {
-      if (limit === LIMITS.at(-1)) throw error
+      if (limit === limits.at(-1)) throw error
     }
   }
 }
