@@ -261,6 +261,7 @@ test('200 MB of prints: memory stays bounded, the transcript is cut with a mark'
   const { home } = makeHome({
     talks: pluginOf({
       name: 'talks',
+      manifest: { timeout_ms: 600_000 },
       top: `import { setFlagsFromString } from 'node:v8'
         import { runInNewContext } from 'node:vm'`,
       // What is merely not collected yet does not count.
