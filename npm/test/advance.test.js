@@ -88,7 +88,10 @@ test('plugins that throw, hang, fail to load or return garbage leave their sibli
     'd-broken': { files: { 'handler.ts': 'export enum No { Way }\n' } },
     'e-late': {
       manifest: { timeout_ms: 30 },
-      handler: "await new Promise((resolve) => setTimeout(resolve, 60)); throw new Error('late')",
+      handler: `
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        ;(globalThis as any).isLate = true
+        throw new Error('late')`,
     },
     'f-cyclic': { handler: 'const a: any = {}; a.a = a; return a' },
     'g-good': {},
@@ -97,7 +100,9 @@ test('plugins that throw, hang, fail to load or return garbage leave their sibli
   /** @type {string[]} */
   const failures = []
   const result = await runAdvance({ onRunFailure: (text) => failures.push(text) })
-  await new Promise((resolve) => setTimeout(resolve, 80))
+  // What it rejects with is nobody's by now; it would end this process.
+  const late = /** @type {{ isLate?: boolean }} */ (globalThis)
+  while (!late.isLate) await new Promise((resolve) => setTimeout(resolve, 1))
   assert.equal(result.status, 'partial')
   assert.equal(failures.length, 1)
   const summary = Object.fromEntries(result.plugin_entries.map((entry) => [entry.plugin, entry]))
@@ -185,7 +190,8 @@ test('every path that is moved is honoured, and nothing comes to be at the usual
   ])
   assert.deepEqual(readdirSync(join(there, 'state')), ['file.json', 'last-successful-advance'])
   assert.deepEqual(readdirSync(join(there, 'runs')), [`${result.run_id}.json`])
-  assert.equal(readdirSync(join(there, 'logs/runs')).length, 1)
+  // A pass over midnight has lines of two days.
+  assert.ok(readdirSync(join(there, 'logs/runs')).length > 0)
   const state = JSON.parse(readFileSync(join(there, 'state/file.json'), 'utf8'))
   assert.equal(state.last_run_id, result.run_id)
   assert.match(readFileSync(join(there, 'events'), 'utf8'), /sends: awaiting approval/)

@@ -22,6 +22,20 @@ function plugin(body, top = '') {
   return { name, directory: join(root, name), revision: '1' }
 }
 
+/**
+ * Starts an attempt and waits until its handler has put in `warplineAtWork` what lets it go on.
+ *
+ * @param {ReturnType<typeof plugin>} module
+ */
+async function atWork(module) {
+  const shared = /** @type {any} */ (globalThis)
+  shared.warplineAtWork = undefined
+  await engine.handler(module)
+  const { call, answer } = engine.startAttempt(module)
+  while (!shared.warplineAtWork) await delay(1)
+  return { call, running: answer, goOn: shared.warplineAtWork }
+}
+
 process.env.WARPLINE_TEST_KEPT = 'kept'
 const directory = process.cwd()
 
@@ -100,24 +114,29 @@ test('a change that two calls made lasts until both are over', async () => {
 })
 
 test('what the host changes meanwhile stays', async () => {
-  const running = engine.attempt(plugin('await new Promise((resolve) => setTimeout(resolve, 20))'))
-  await delay(5)
+  const { goOn, running } = await atWork(
+    plugin('await new Promise((resolve) => { globalThis.warplineAtWork = resolve })'),
+  )
   process.env.WARPLINE_TEST_HOST = 'host'
+  goOn()
   await running
   assert.equal(process.env.WARPLINE_TEST_HOST, 'host')
 })
 
 test('an abandoned handler can change nothing any more', async () => {
   const abandoned = plugin(`
-    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    await new Promise((resolve) => {
+      signal.addEventListener('abort', resolve)
+      globalThis.warplineAtWork = resolve
+    })
     process.env.WARPLINE_TEST_LATE = 'late'
     process.chdir('/')
+    globalThis.warplineAtWork = null
   `)
-  await engine.handler(abandoned)
-  const { call } = engine.startAttempt(abandoned)
-  await delay(5)
+  const { call } = await atWork(abandoned)
   engine.host.abort(call, 'timeout')
-  await delay(5)
+  const shared = /** @type {any} */ (globalThis)
+  while (shared.warplineAtWork !== null) await delay(1)
   assert.equal(process.env.WARPLINE_TEST_LATE, undefined)
   assert.equal(process.cwd(), directory)
 })

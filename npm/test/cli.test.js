@@ -104,7 +104,7 @@ test('init asks nobody who is not at a terminal, and reads nothing of what is pi
   const written = ['', 'rows.json\n30\n'].map((input, index) => {
     const home = join(directory, String(index))
     const args = [bin, 'init', '--home', home]
-    const init = spawnSync(process.execPath, args, { encoding: 'utf8', input, timeout: 30_000 })
+    const init = spawnSync(process.execPath, args, { encoding: 'utf8', input, timeout: 120_000 })
     assert.deepEqual([init.status, init.stderr], [0, ''])
     return readFileSync(join(home, file), 'utf8')
   })

@@ -154,17 +154,23 @@ test('an abort fires the signal with its reason, and late answers are dropped', 
     ['dropped', 'AbortError'],
   ])) {
     const plugin = returning(`
-      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      await new Promise((resolve) => {
+        signal.addEventListener('abort', resolve)
+        globalThis.seenReason = null
+      })
       globalThis.seenReason = signal.reason
       throw new Error('too late')
     `)
     await engine.handler(plugin)
+    seen.seenReason = undefined
     const { call } = engine.startAttempt(plugin)
-    await delay(5)
+    while (seen.seenReason === undefined) await delay(1)
     engine.host.abort(call, reason)
-    await delay(5)
+    while (seen.seenReason === null) await delay(1)
     assert.equal(seen.seenReason.name, name)
     assert.ok(seen.seenReason instanceof DOMException)
+    // By then, what it throws would have been answered with.
+    await new Promise((resolve) => setImmediate(resolve))
     assert.ok(!engine.answers.some((answer) => answer.call === call))
   }
   engine.host.abort(123_456, 'timeout')

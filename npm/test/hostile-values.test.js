@@ -98,7 +98,7 @@ const rows = [
   },
   {
     name: 'returns-many',
-    handler: returns('many: new Array(17_000_000).fill(0)'),
+    handler: returns("many: new Array(340_000).fill('x'.repeat(100))"),
     says: /longer than/,
   },
   {
@@ -230,8 +230,9 @@ describe('what plugins throw and return', () => {
       ...plugins,
       'rejects-after': pluginOf({
         name: 'rejects-after',
-        handler:
-          "await new Promise((_, reject) => setTimeout(() => reject(new Error('late')), 500))",
+        handler: `await new Promise((resolve) => signal.addEventListener('abort', resolve))
+          await new Promise((resolve) => { globalThis.rejectAfter = resolve })
+          throw new Error('late')`,
         manifest: SOON,
       }),
       sibling: SIBLING,
@@ -242,8 +243,11 @@ describe('what plugins throw and return', () => {
       console.log('host meanwhile')
       const { plugin_states } = await pass
       console.log(plugin_states.get('sibling'))
-      // Longer than the latest rejection takes to come.
-      await new Promise((resolve) => setTimeout(resolve, 1500))`
+      const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+      while (!globalThis.rejectAfter) await pause(5)
+      globalThis.rejectAfter()
+      // Longer than the latest rejection takes to come, and timers fire in the order of their times.
+      await pause(50)`
     const ended = spawnSync(process.execPath, ['--input-type=module', '-e', host], {
       encoding: 'utf8',
       env: { ...process.env, WARPLINE_HOME: home },
@@ -257,10 +261,18 @@ test('200 MB of prints: memory stays bounded, the transcript is cut with a mark'
   const { home } = makeHome({
     talks: pluginOf({
       name: 'talks',
-      handler: `const text = ('x'.repeat(1023) + '\\n').repeat(1024)
+      manifest: { timeout_ms: 600_000 },
+      top: `import { setFlagsFromString } from 'node:v8'
+        import { runInNewContext } from 'node:vm'`,
+      // What is merely not collected yet does not count.
+      handler: `setFlagsFromString('--expose-gc')
+        const collect = runInNewContext('gc')
+        const text = ('x'.repeat(1023) + '\\n').repeat(1024)
         for (let at = 0; at < 200; at += 1) {
           process.stdout.write(text)
-          if (at % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
+          if (at % 10 !== 0) continue
+          await new Promise((resolve) => setImmediate(resolve))
+          collect()
         }
         return skillOk(String(Math.round(process.resourceUsage().maxRSS / 1024)))`,
     }),

@@ -10,6 +10,7 @@ import { runAdvance } from '../lib/index.js'
 import { PluginManifestSchema } from '../lib/schemas/plugin-manifest.js'
 import { invokePlugin, loadPluginManifests } from '../lib/unstable-runtime.js'
 import { makeHome } from './support/home.js'
+import { underSomeLimit } from './support/limits.js'
 
 const FIELDS =
   "name: 'm', version: '1', description: 'd', autonomy_level: 'autonomous', ttl_hours: 1"
@@ -71,13 +72,15 @@ test('a result that nests too deep to be one is a failed result', async () => {
 })
 
 test('a plugin that keeps the thread busy costs its siblings time, and nothing else', async () => {
-  const spin = 'const until = Date.now() + 3000; while (Date.now() < until);'
-  makeHome({
-    'a-spins': { handler: `await null; ${spin} return skillOk('spun')` },
-    'b-quick': { manifest: { timeout_ms: 2000 }, handler: "return skillOk('quick')" },
+  await underSomeLimit(async (timeout_ms) => {
+    const spin = `const until = Date.now() + ${1.5 * timeout_ms}; while (Date.now() < until);`
+    makeHome({
+      'a-spins': { handler: `await null; ${spin} return skillOk('spun')` },
+      'b-quick': { manifest: { timeout_ms }, handler: "return skillOk('quick')" },
+    })
+    const { status, plugin_entries } = await runAdvance()
+    assert.equal(status, 'complete', JSON.stringify(plugin_entries))
   })
-  const { status, plugin_entries } = await runAdvance()
-  assert.equal(status, 'complete', JSON.stringify(plugin_entries))
 })
 
 test('a handler whose run was given up before it began is never called', async () => {

@@ -20,6 +20,7 @@ import { Worker } from 'node:worker_threads'
 
 import { invokePlugin } from '../lib/unstable-runtime.js'
 import { makeHome, writePlugins } from './support/home.js'
+import { limits, underSomeLimit } from './support/limits.js'
 import { temporaryDirectory } from './support/plugins.js'
 
 /** @type {import('../lib/unstable-capabilities.js').GrantWitness} */
@@ -264,29 +265,34 @@ test('a plugin calls a plugin, which calls another', async () => {
 })
 
 test('a call that is known can still time out, be cancelled, be retried and tell of it', async () => {
+  const handler = `if (args.waits) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+  return skillOk('in time')`
+  const waits = limits.map((timeout_ms) => [
+    `waits-${timeout_ms}`,
+    { manifest: { timeout_ms, max_parallelism: 10 }, handler },
+  ])
   await known({
-    waits: {
-      manifest: { timeout_ms: 50, max_parallelism: 10 },
-      handler:
-        'if (args.wait) await new Promise((resolve) => setTimeout(resolve, args.wait)); return skillOk("in time")',
-    },
+    ...Object.fromEntries(waits),
+    patient: { handler },
     again: {
       manifest: { max_retries: 1, retry_delay_ms: 0 },
       handler: "return args.fails ? skillFailure('rate_limit', 'slow down') : skillOk('fine')",
     },
   })
-  const [late, quick] = await Promise.all([
-    invokePlugin('waits', { wait: 20_000 }, {}, byHand),
-    invokePlugin('waits', {}, {}, byHand),
-  ])
-  assert.deepEqual([late.timed_out, late.cancelled, late.result.status], [true, false, 'failed'])
-  assert.equal(quick.result.summary, 'in time')
+  await underSomeLimit(async (limit) => {
+    const [late, quick] = await Promise.all([
+      invokePlugin(`waits-${limit}`, { waits: true }, {}, byHand),
+      invokePlugin(`waits-${limit}`, {}, {}, byHand),
+    ])
+    assert.deepEqual([late.timed_out, late.cancelled, late.result.status], [true, false, 'failed'])
+    assert.equal(quick.result.summary, 'in time')
+  })
 
   const controller = new AbortController()
-  const cancelled = invokePlugin('waits', { wait: 40 }, { signal: controller.signal }, byHand)
+  const cancelled = invokePlugin('patient', { waits: true }, { signal: controller.signal }, byHand)
   controller.abort()
   assert.equal((await cancelled).cancelled, true)
-  const never = invokePlugin('waits', {}, { signal: AbortSignal.abort() }, byHand)
+  const never = invokePlugin('patient', {}, { signal: AbortSignal.abort() }, byHand)
   assert.equal((await never).cancelled, true)
 
   /** @type {unknown[]} */
@@ -305,14 +311,22 @@ test('a call that is known can still time out, be cancelled, be retried and tell
 })
 
 test('a handler that keeps the thread takes no time from those called in the same breath', async () => {
-  const busy = 'const until = Date.now() + 600; while (Date.now() < until); '
-  const short = { timeout_ms: 200, max_retries: 0 }
+  const handlers = {
+    quick: "return skillOk('quick')",
+    turns: "for (let turn = 0; turn < 50; turn += 1) await null; return skillOk('turns')",
+  }
+  const short = Object.entries(handlers).flatMap(([name, handler]) =>
+    limits.map((timeout_ms) => [
+      `${name}-${timeout_ms}`,
+      { manifest: { timeout_ms, max_retries: 0 }, handler },
+    ]),
+  )
   await known({
-    busy: { handler: `if (args.busy) { ${busy} } return skillOk('busy')` },
-    quick: { manifest: short, handler: "return skillOk('quick')" },
-    turns: {
-      manifest: short,
-      handler: "for (let turn = 0; turn < 50; turn += 1) await null; return skillOk('turns')",
+    ...Object.fromEntries(short),
+    busy: {
+      handler: `const until = Date.now() + (args.busy ?? 0)
+  while (Date.now() < until);
+  return skillOk('busy')`,
     },
   })
   for (const order of [
@@ -320,8 +334,12 @@ test('a handler that keeps the thread takes no time from those called in the sam
     ['turns', 'quick', 'busy'],
     ['busy', 'quick', 'busy', 'turns'],
   ]) {
-    const calls = order.map((name) => said(name, name === 'busy' ? { busy: true } : {}))
-    assert.deepEqual(await Promise.all(calls), order)
+    await underSomeLimit(async (limit) => {
+      const calls = order.map((name) =>
+        name === 'busy' ? said('busy', { busy: 1.5 * limit }) : said(`${name}-${limit}`),
+      )
+      assert.deepEqual(await Promise.all(calls), order)
+    })
   }
 })
 

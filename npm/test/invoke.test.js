@@ -126,8 +126,7 @@ test('retryable failures are retried, attempts are told as they go', async () =>
 test('a timeout is the runtime’s own, a cancellation the caller’s', async () => {
   makeHome({
     sleeps: {
-      // Loading the handler has the same budget.
-      manifest: { timeout_ms: 2000 },
+      manifest: { timeout_ms: 50 },
       handler: 'await new Promise(() => {}); return skillOk("x")',
     },
     patient: { handler: 'await new Promise(() => {}); return skillOk("x")' },

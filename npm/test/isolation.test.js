@@ -25,6 +25,16 @@ const witness = { granted: false, reason: 'no-declared-side-effects' }
  */
 const invoke = (plugin, options) => invokePlugin(plugin, {}, { isolation, ...options }, witness)
 
+/**
+ * Waits until no process of a home is left: one that was killed may take a while to go.
+ *
+ * @param {string} home
+ */
+async function allEnd(home) {
+  await soon(() => processesOf(home).length === 0)
+  assert.deepEqual(processesOf(home), [])
+}
+
 const CHILDREN = "import { spawn } from 'node:child_process'"
 
 /**
@@ -88,7 +98,7 @@ test('whatever ends a process fails one plugin, and its neighbours do not notice
   assert.equal(entries.get('sibling').status, 'completed')
   assert.equal(state.plugin_runs.sibling.status, 'success')
   assert.match(ended.stderr, /from the sibling/)
-  assert.deepEqual(processesOf(home), [])
+  await allEnd(home)
 })
 
 test('each attempt finds a process that no other code has run in', async () => {
@@ -113,7 +123,7 @@ test('each attempt finds a process that no other code has run in', async () => {
   assert.equal(attempts.length, 3)
   assert.equal(new Set([process.pid, ...seen.map(([pid]) => pid)]).size, 4)
   for (const [, ...rest] of seen) assert.deepEqual(rest, [1, 1, 'clean', process.cwd()])
-  assert.deepEqual(processesOf(home), [])
+  await allEnd(home)
 })
 
 test('what an attempt has started ends with it', async () => {
@@ -131,7 +141,7 @@ test('what an attempt has started ends with it', async () => {
   const pids = result.summary.split(' ').map(Number)
   assert.equal(pids.length, 2)
   for (const pid of pids) assert.equal(await soon(() => !isRunning(pid)), true, String(pid))
-  assert.equal(await soon(() => processesOf(home).length === 0), true)
+  await allEnd(home)
 })
 
 const WRITES = "import { writeFileSync } from 'node:fs'"
@@ -170,7 +180,7 @@ test('a handler that heeds its signal is not waited for longer than it takes', a
   })
   // Two seconds are what a handler is given. Waited for them, none of these would take less.
   let least = Number.POSITIVE_INFINITY
-  for (let tries = 0; tries < 10 && least >= 2_000; tries += 1) {
+  for (const since = Date.now(); least >= 2_000 && Date.now() - since < 60_000; ) {
     least = Math.min(least, await cancelled(home, 'listens'))
   }
   assert.ok(least < 2_000, `${least} ms`)
@@ -258,7 +268,7 @@ test('a cause has the text and the place of what was thrown, and no secret', asy
   await runAdvance({ isolation, onPluginEnd: (...told) => causes.push(told.at(-1)) })
   delete process.env.ISOLATED_KEY
   assert.equal(/** @type {Error} */ (causes[0]).message, 'refused [redacted]')
-  assert.deepEqual(processesOf(home), [])
+  await allEnd(home)
 })
 
 test('where descriptors are scarce, fewer processes run at once and every plugin runs', async () => {
@@ -325,7 +335,7 @@ export const manifest = { name, version: '1.0.0', description: 'pid ' + process.
   })
   const exits = plugin_entries.find(({ plugin }) => plugin === 'exits')
   assert.match(exits?.result_summary ?? '', /exit code 7\b/)
-  assert.deepEqual(processesOf(home), [])
+  await allEnd(home)
 })
 
 test('an option that is none of the two is refused', async () => {
@@ -341,7 +351,7 @@ test('a host that is killed leaves no process behind', async () => {
   })
   const ended = await command(home, ['advance', '--isolate'], 'SIGKILL')
   assert.equal(ended.by, 'SIGKILL')
-  assert.equal(await soon(() => processesOf(home).length === 0), true, `${processesOf(home)}`)
+  await allEnd(home)
 })
 
 test('a host that ends in the middle of an advance leaves no process behind', async () => {
@@ -361,5 +371,5 @@ test('a host that ends in the middle of an advance leaves no process behind', as
     if (shown.includes('ready\n')) host.stdin.end('end')
   })
   assert.deepEqual(await once(host, 'exit'), [5, null])
-  assert.equal(await soon(() => processesOf(home).length === 0), true, `${processesOf(home)}`)
+  await allEnd(home)
 })

@@ -33,8 +33,7 @@ test('after an advance the process ends; its own standard output is all there is
 })
 
 test('a handler that never settles ends with its timeout, and the process with it', () => {
-  // Loading the handler has the same budget: it must suffice on a busy machine.
-  makeHome({ hangs: { manifest: { timeout_ms: 3000 }, handler: 'return new Promise(() => {})' } })
+  makeHome({ hangs: { manifest: { timeout_ms: 50 }, handler: 'return new Promise(() => {})' } })
   const { status, stdout } = host(
     "console.log((await invokePlugin('hangs', {}, {}, { granted: false, reason: 'manual-run' })).timed_out)\n",
   )
@@ -53,13 +52,20 @@ test('an advance that nobody awaits is finished before the process ends', () => 
 test('a late rejection never becomes an unhandled one', () => {
   makeHome({
     late: {
-      manifest: { timeout_ms: 1500 },
-      handler: "await new Promise((r) => setTimeout(r, 1700)); throw new Error('late')",
+      manifest: { timeout_ms: 50 },
+      handler: `await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        await new Promise((resolve) => { globalThis.reject = resolve })
+        globalThis.rejected = true
+        throw new Error('late')`,
     },
   })
   const { status, stdout, stderr } = host(`
+    const turn = () => new Promise((resolve) => setTimeout(resolve, 1))
     const { plugin_entries } = await runAdvance()
-    await new Promise((r) => setTimeout(r, 500))
+    while (!globalThis.reject) await turn()
+    globalThis.reject()
+    while (!globalThis.rejected) await turn()
+    await turn()
     console.log(plugin_entries[0].result_summary)
   `)
   assert.deepEqual([status, stdout, stderr], [0, 'late: timeout\n', ''])

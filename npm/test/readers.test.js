@@ -22,8 +22,9 @@ const bin = fileURLToPath(new URL('../bin/warpline.cjs', import.meta.url))
 function bash(line, home, args) {
   const env = { ...process.env, WARPLINE_HOME: home, OUT: join(home, 'out') }
   return new Promise((resolve) => {
-    const words = ['-c', line, 'bash', process.execPath, bin, ...args]
-    const child = execFile('bash', words, { env, timeout: 60_000 }, (_error, stdout, stderr) => {
+    // A bash whose input is a socket takes itself for a remote one, and runs the tester's own `.bashrc`.
+    const words = ['--norc', '-c', line, 'bash', process.execPath, bin, ...args]
+    const child = execFile('bash', words, { env, timeout: 120_000 }, (_error, stdout, stderr) => {
       resolve({ code: child.exitCode ?? -1, stdout, stderr })
     })
   })

@@ -90,7 +90,7 @@ const rows = /** @type {Record<string, [() => unknown, RegExp, string | undefine
       mkdirSync(join(home, 'state'))
       const lock = join(home, 'state', '.state.lock')
       // One process, which the kill below ends whole.
-      const held = ['sh', '-c', 'echo held; exec sleep 60']
+      const held = ['sh', '-c', 'echo held; exec sleep 600']
       const holder = spawn('flock', ['--no-fork', lock, ...held])
       try {
         await new Promise((resolve) => holder.stdout.once('data', resolve))
@@ -133,7 +133,7 @@ describe('every code of a refused call', () => {
     assert.deepEqual(Object.keys(rows), union.match(/ERR_\w+/g))
   })
   for (const [code, [provoke, message, hint]] of Object.entries(rows)) {
-    test(code, { timeout: 60_000 }, async () => {
+    test(code, { timeout: 120_000 }, async () => {
       await assert.rejects(async () => provoke(), { name: 'WarplineError', code, message, hint })
     })
   }

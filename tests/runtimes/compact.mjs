@@ -11,6 +11,9 @@ import { runtimes } from './support/runtimes.mjs'
 
 const support = fileURLToPath(new URL('support', import.meta.url))
 
+/** After so long a command hangs. */
+const HANGS_MS = 300_000
+
 let directory
 
 before(async () => {
@@ -32,6 +35,7 @@ for (const { name, isNode, command, args } of runtimes()) {
     const ended = run(command, [...args, 'host.mjs', plugins, installed], {
       cwd: project,
       env: environment(home, { NO_COLOR: '1' }),
+      timeout: HANGS_MS,
     })
     assert.equal(ended.status, 0, account(ended))
     // Two lines for plugins that print would make this no JSON.
@@ -94,7 +98,8 @@ for (const { name, isNode, command, args } of runtimes()) {
     const project = await mkdtemp(join(directory, 'command-'))
     const { home, plugins } = await makeProject(project)
     const env = environment(home, { NO_COLOR: '1' })
-    const cli = (...given) => run(command, [...args, bin, ...given], { cwd: project, env })
+    const options = { cwd: project, env, timeout: HANGS_MS }
+    const cli = (...given) => run(command, [...args, bin, ...given], options)
 
     const plan = cli('plan', '--json')
     assert.equal(plan.status, 1, account(plan))
@@ -121,7 +126,8 @@ for (const { name, isNode, command, args } of runtimes()) {
     const { home, plugins } = await makeProject(project)
     await cp(join(support, 'threads.mjs'), join(project, 'threads.mjs'))
     const env = environment(home, { NO_COLOR: '1' })
-    const ended = run(command, [...args, 'threads.mjs', plugins], { cwd: project, env })
+    const options = { cwd: project, env, timeout: HANGS_MS }
+    const ended = run(command, [...args, 'threads.mjs', plugins], options)
     assert.equal(ended.status, 0, account(ended))
     const { called, cancelled, next } = JSON.parse(ended.stdout)
     assert.deepEqual([called, cancelled], ['success', true])
@@ -135,7 +141,7 @@ for (const { name, isNode, command, args } of runtimes()) {
     const cut = logs.find(({ status }) => status === 'interrupted')
     assert.ok(log.resumed_from ?? cut, JSON.stringify(logs))
     if (cut) assert.equal(log.resumed_from, cut.run_id)
-    const plan = run(command, [...args, bin, 'plan', '--json'], { cwd: project, env })
+    const plan = run(command, [...args, bin, 'plan', '--json'], options)
     assert.equal(JSON.parse(plan.stdout).home, home)
   })
 }

@@ -5,13 +5,13 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { processesOf } from '../../npm/test/support/processes.js'
+import { processesOf, soon } from '../../npm/test/support/processes.js'
 import { settle } from '../home-left.mjs'
 import { account, bin, environment, run } from '../support.mjs'
 import { makeProject } from './support/home.mjs'
 import { runtimes } from './support/runtimes.mjs'
 
-/** Bodies of handlers, and what is said of each. */
+/** Bodies of handlers, and what is said of each. Those that never end have a short time. */
 const hostile = {
   exits: ['process.exit(3)', /exit code 3\b/],
   spins: ['for (;;);', /timeout/],
@@ -19,6 +19,9 @@ const hostile = {
   ignores: ['setInterval(() => {}, 10); await new Promise(() => {})', /timeout/],
   which: ["return { ...fine, summary: String(process.versions[args.runtime] ?? 'none') }", /./],
 }
+
+/** After so long a command hangs. */
+const HANGS_MS = 300_000
 
 let directory
 
@@ -34,11 +37,17 @@ async function entriesOf(home) {
   return JSON.parse(text).plugin_entries
 }
 
+/** Waits until no process of a home is left: one that was killed may take a while to go. */
+async function allEnd(home) {
+  await soon(() => processesOf(home).length === 0)
+  assert.deepEqual(processesOf(home), [])
+}
+
 for (const { name, command, args } of runtimes()) {
   const advance = async (project, home, ...flags) => {
     const env = environment(home, { NO_COLOR: '1' })
     const given = [...args, bin, 'advance', '--json', ...flags]
-    const ended = run(command, given, { cwd: project, env })
+    const ended = run(command, given, { cwd: project, env, timeout: HANGS_MS })
     assert.equal(ended.signal, null, account(ended))
     return ended
   }
@@ -59,7 +68,7 @@ for (const { name, command, args } of runtimes()) {
         ended.status,
         ...entries.map((text) => text.replaceAll(/"started_at".*?,/g, '')),
       ])
-      assert.deepEqual(processesOf(home), [])
+      await allEnd(home)
       await rm(project, { recursive: true })
     }
     assert.deepEqual(outcomes[1], outcomes[0])
@@ -70,10 +79,10 @@ for (const { name, command, args } of runtimes()) {
     const { home, plugins } = await makeProject(project)
     await rm(plugins, { recursive: true })
     const runtime = name.startsWith('Node.js') ? 'node' : name.toLowerCase()
-    for (const [plugin, [body]] of Object.entries(hostile)) {
+    for (const [plugin, [body, told]] of Object.entries(hostile)) {
       const manifest = {
         ...{ name: plugin, version: '1.0.0', description: 'd', autonomy_level: 'autonomous' },
-        ...{ ttl_hours: 1, timeout_ms: plugin === 'which' ? 10_000 : 1000 },
+        ...{ ttl_hours: 1, timeout_ms: told.source === 'timeout' ? 1000 : 120_000 },
       }
       await mkdir(join(plugins, plugin), { recursive: true })
       await writeFile(
@@ -98,6 +107,6 @@ export const handler = async () => { ${body} }
     }
     const which = entries.find(({ plugin }) => plugin === 'which')
     assert.match(which.result_summary, /^v?\d+\./, 'a process of the same runtime')
-    assert.deepEqual(processesOf(home), [])
+    await allEnd(home)
   })
 }

@@ -75,7 +75,7 @@ export async function command(home, args, signal) {
     if (signal && !stderr.includes('ready') && (stderr + text).includes('ready')) child.kill(signal)
     stderr += text
   })
-  const limit = setTimeout(() => child.kill('SIGKILL'), 180_000)
+  const limit = setTimeout(() => child.kill('SIGKILL'), 600_000)
   const [code, by] = await once(child, 'exit')
   clearTimeout(limit)
   // What the process wrote lies in the pipes, even where a child of it keeps them open: each turn of the

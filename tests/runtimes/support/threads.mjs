@@ -6,7 +6,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { runAdvance } from 'warpline'
 import { invokePlugin } from 'warpline/unstable-runtime'
 
-const TRIES_MS = 20_000
+const TRIES_MS = 120_000
 
 if (isMainThread) await main(process.argv[2])
 else {
