@@ -16,7 +16,7 @@ CROSS ?= x86_64-unknown-linux-musl aarch64-unknown-linux-gnu aarch64-unknown-lin
 # Prefect and Airflow have a venv each: their dependencies do not go together.
 SCHEDULERS := .venv/schedulers/.installed
 # What biome checks under tests/; vectors and cases beside them keep the form they came in.
-SCRIPTS := cases.mjs failures.mjs pauses.mjs run.mjs soak.mjs support.mjs home-left.mjs eraser.mjs bench coverage demo docs faults fuzz packages races runtimes scenarios security $(patsubst tests/%,%,$(wildcard tests/typescript/*.mjs tests/typescript/*/*.mjs)) ../scripts
+SCRIPTS := cases.mjs failures.mjs pauses.mjs processes.mjs run.mjs soak.mjs suite.mjs support.mjs home-left.mjs eraser.mjs bench coverage demo docs faults fuzz packages races run runtimes scenarios security $(patsubst tests/%,%,$(wildcard tests/typescript/*.mjs tests/typescript/*/*.mjs)) ../scripts
 INSTALLED := npm/node_modules/.installed
 # Another feature of one crate: with the whole workspace named, nothing else is compiled again.
 DISK_FAULTS := --workspace --locked --features warpline-core/fault-injection --test faults
