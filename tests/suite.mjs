@@ -1,5 +1,6 @@
 // Runs a suite to its end, also where that does not come by itself: what hangs is killed so that its runner can still name it.
 import { spawn } from 'node:child_process'
+import { stripVTControlCharacters } from 'node:util'
 import { below, signal } from './processes.mjs'
 
 // The closing lines of cargo test, of node's test runner in both of its forms, and of pytest.
@@ -45,6 +46,9 @@ export function runSuite({ name, command, args, cwd, single }, { limit, grace })
     const end = (ok) => {
       for (const timer of timers) clearTimeout(timer)
       timers = []
+      // A variable of the caller may ask for colours.
+      text = stripVTControlCharacters(text)
+      said = stripVTControlCharacters(said)
       const passed = single ? Number(ok) : count(PASSED, text)
       const isFine = ok && passed > 0
       // A suite that fails without naming a test (it did not build, it hung) still counts as one failure.
