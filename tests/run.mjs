@@ -154,8 +154,8 @@ const [first, ...others] = suites
 await runAll([first])
 await Promise.all([runAll(others), runAll(others)])
 
-// Of a long log people see the end: what failed stands last, at most as many names of one suite as fit there.
-const NAMES_OF_EACH = 12
+// Of a long log people see the end: what failed stands last, in as many lines as are shown there.
+const SHOWN_LINES = 36
 const inOrder = [...results.filter(({ ok }) => ok), ...results.filter(({ ok }) => !ok)]
 console.log('\n=== summary')
 for (const { name, ok, passed, failed, seconds } of inOrder) {
@@ -168,10 +168,11 @@ for (const { name, said } of broken) {
   for (const [test, lines] of found) console.log([test, ...lines].join('\n    '))
   if (found.length === 0) console.log(lastLines(said, 40).join('\n'))
 }
+const room = Math.max(1, Math.floor(SHOWN_LINES / broken.length) - 2)
 for (const { name, said } of broken) {
   const names = failures(said).map(([test]) => test)
   // One that names no test did not come to run any, or was killed: its last words say more than its name.
-  const shown = names.length > 0 ? names.slice(0, NAMES_OF_EACH) : lastLines(said, 5)
+  const shown = names.length > 0 ? names.slice(0, room) : lastLines(said, Math.min(room, 5))
   console.log(`FAIL ${name}`)
   for (const line of shown) console.log(`     ${line}`)
   if (names.length > shown.length) console.log(`     and ${names.length - shown.length} more`)
