@@ -16,7 +16,7 @@ CROSS ?= x86_64-unknown-linux-musl aarch64-unknown-linux-gnu aarch64-unknown-lin
 # Prefect and Airflow have a venv each: their dependencies do not go together.
 SCHEDULERS := .venv/schedulers/.installed
 # What biome checks under tests/; vectors and cases beside them keep the form they came in.
-SCRIPTS := cases.mjs failures.mjs pauses.mjs run.mjs soak.mjs support.mjs home-left.mjs eraser.mjs bench coverage demo docs faults fuzz packages races runtimes scenarios security $(patsubst tests/%,%,$(wildcard tests/typescript/*.mjs tests/typescript/*/*.mjs)) ../scripts
+SCRIPTS := cases.mjs failures.mjs pauses.mjs processes.mjs run.mjs soak.mjs suite.mjs support.mjs home-left.mjs eraser.mjs bench coverage demo docs faults fuzz packages races run runtimes scenarios security $(patsubst tests/%,%,$(wildcard tests/typescript/*.mjs tests/typescript/*/*.mjs)) ../scripts
 INSTALLED := npm/node_modules/.installed
 # Another feature of one crate: with the whole workspace named, nothing else is compiled again.
 DISK_FAULTS := --workspace --locked --features warpline-core/fault-injection --test faults
@@ -42,9 +42,9 @@ $(SCHEDULERS): tests/python/schedulers/prefect.txt tests/python/schedulers/airfl
 	  .venv/bin/uv pip install --quiet --python .venv/schedulers/$$name/bin/python -r tests/python/schedulers/$$name.txt || exit 1; \
 	done
 	rm -rf .venv/schedulers/prefect-home .venv/schedulers/airflow-home
-	PREFECT_HOME=$(CURDIR)/.venv/schedulers/prefect-home PREFECT_SERVER_ANALYTICS_ENABLED=false DO_NOT_TRACK=1 \
+	PREFECT_HOME='$(CURDIR)/.venv/schedulers/prefect-home' PREFECT_SERVER_ANALYTICS_ENABLED=false DO_NOT_TRACK=1 \
 	  .venv/schedulers/prefect/bin/prefect server database upgrade --yes >.venv/schedulers/prefect.log 2>&1
-	AIRFLOW_HOME=$(CURDIR)/.venv/schedulers/airflow-home .venv/schedulers/airflow/bin/airflow db migrate >.venv/schedulers/airflow.log 2>&1
+	AIRFLOW_HOME='$(CURDIR)/.venv/schedulers/airflow-home' .venv/schedulers/airflow/bin/airflow db migrate >.venv/schedulers/airflow.log 2>&1
 	@touch $@
 
 # One build of the whole workspace: building the binding alone selects other features and compiles every dependency again.
@@ -59,6 +59,7 @@ test: lint build $(SCHEDULERS) ## Run every test, the demo included
 	$(NODE) tests/run.mjs
 
 lint: setup ## Check format and rules of every language
+	@cargo fetch --locked --quiet # also what is for other systems: it is looked at, with no network, and no build fetches it
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo clippy $(DISK_FAULTS) -- -D warnings
@@ -80,7 +81,7 @@ $(AUDIT): tests/security/requirements.txt
 	@touch $@
 
 audit: $(AUDIT) ## Check licences, sources and known faults of all dependencies
-	sh tests/security/audit.sh $(CURDIR)/$(dir $(AUDIT))bin
+	sh tests/security/audit.sh '$(CURDIR)/$(dir $(AUDIT))bin'
 
 demo: build ## Run four plugins on the readings of this machine, with one limit breached (PYTHON=1: under Python)
 	$(NODE) tests/demo/demo.mjs $(if $(PYTHON),python)
@@ -94,7 +95,7 @@ bench: setup ## Time fleets of plugins against what does the same without warpli
 	cp -R python/warpline target/release/python/
 	cp $(subst _node,_python,$(subst debug,release,$(LIBRARY))) target/release/python/warpline/$(notdir $(PYTHON_MODULE))
 	.venv/bin/python -m compileall -q target/release/python # as an installer does
-	WARPLINE_NATIVE=$(CURDIR)/target/release/warpline.node $(NODE) tests/bench/bench.mjs --json tests/bench/results.json $(BENCH)
+	WARPLINE_NATIVE='$(CURDIR)/target/release/warpline.node' $(NODE) tests/bench/bench.mjs --json tests/bench/results.json $(BENCH)
 
 soak: build ## Play what is rare far more often than the tests do: races, kills, histories, faults, ends, forks, signals, invocations
 	SEED=$(SEED) WARPLINE_SOAK_SECONDS=$(or $(WARPLINE_SOAK_SECONDS),600) $(NODE) tests/soak.mjs

@@ -15,15 +15,31 @@ export function settle(text) {
   )
 }
 
+/** What a command says for people, without what differs between two runs of it: spans of time as well, for one run takes longer. */
+export function spoken(text) {
+  return settle(text)
+    .replaceAll(/\b[\d.]+ m?s\b/g, '<time>')
+    .replaceAll(/\bjust now\b|<1m\b|\b\d+m\b(?: ago)?|\b1h \d+m\b|\b2h\b/g, '<span>')
+    .replaceAll(/\b(\d+h) \d+m\b/g, '$1 <span>')
+    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d [+-]\d\d:\d\d/g, '<local>')
+}
+
 /** Every file of a home as settled text, its path in the first line. Two runs must use one path: it is in the files. */
 export async function homeLeft(home) {
   const entries = await readdir(home, { recursive: true, withFileTypes: true })
   const files = []
-  for (const entry of entries.filter((each) => each.isFile())) {
-    const path = join(entry.parentPath ?? entry.path, entry.name)
-    const name = relative(home, path).replace(/\d{4}-\d\d-\d\d(?=\.jsonl$)/, '<day>')
-    files.push([settle(name), settle(await readFile(path, 'utf8'))])
+  let days = ''
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+  for (const path of paths.sort()) {
+    const name = relative(home, path)
+    const text = settle(await readFile(path, 'utf8'))
+    if (/\d{4}-\d\d-\d\d\.jsonl$/.test(name)) days += text
+    else files.push([settle(name), text])
   }
+  // A day may end between two steps.
+  if (days !== '') files.push(['logs/runs/<day>.jsonl', days])
   // Several run logs have one settled name; their text puts them in order.
   return files.map((file) => file.join('\n')).sort()
 }

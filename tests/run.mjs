@@ -1,11 +1,15 @@
 // Runs every suite, shows what each says, and closes with one line that counts all tests.
-import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { failures } from './failures.mjs'
+import { failures, lastLines } from './failures.mjs'
+import { runSuite } from './suite.mjs'
 import { nodes, npmDir, python, root } from './support.mjs'
 
-const SUITE_LIMIT_MS = 40 * 60_000
+const MINUTE = 60_000
+const LIMITS = { limit: 40 * MINUTE, grace: MINUTE }
+// Sooner than the whole suite is killed, the runners say which of its tests has not ended.
+const TEST_LIMIT = 30 * MINUTE
+const nodeTest = ['--test', `--test-timeout=${TEST_LIMIT}`]
 
 const examples = readdirSync(join(npmDir, 'examples', 'test'))
   .filter((file) => file.endsWith('.test.mjs'))
@@ -43,38 +47,43 @@ const suites = [
   ...nodes().map((node) => ({
     name: `examples, ${node}`,
     command: node,
-    args: ['--test', '--test-concurrency=2', ...examples],
+    args: [...nodeTest, '--test-concurrency=2', ...examples],
     cwd: npmDir,
   })),
-  { name: 'python package', command: python, args: ['-m', 'pytest', '--quiet'], cwd: root },
+  {
+    name: 'python package',
+    command: python,
+    args: ['-m', 'pytest', '--quiet', '-o', `faulthandler_timeout=${TEST_LIMIT / 1000}`],
+    cwd: root,
+  },
   ...nodes().map((node) => ({
     name: `TypeScript, ${node}`,
     command: node,
-    args: ['--test', ...scripts('typescript')],
+    args: [...nodeTest, ...scripts('typescript')],
     cwd: root,
   })),
   {
     name: 'scenarios',
     command: process.execPath,
-    args: ['--test', ...scripts('scenarios')],
+    args: [...nodeTest, ...scripts('scenarios')],
     cwd: root,
   },
   {
     name: 'races',
     command: process.execPath,
-    args: ['--test', ...scripts('races')],
+    args: [...nodeTest, ...scripts('races')],
     cwd: root,
   },
   {
     name: 'runtimes',
     command: process.execPath,
-    args: ['--test', ...scripts('runtimes')],
+    args: [...nodeTest, ...scripts('runtimes')],
     cwd: root,
   },
   {
     name: 'security',
     command: process.execPath,
-    args: ['--test', '--test-concurrency=2', ...scripts('security')],
+    args: [...nodeTest, '--test-concurrency=2', ...scripts('security')],
     cwd: root,
   },
   {
@@ -86,14 +95,14 @@ const suites = [
   {
     name: 'crate',
     command: process.execPath,
-    args: ['--test', 'tests/packages/crate/listed.mjs'],
+    args: [...nodeTest, 'tests/packages/crate/listed.mjs'],
     cwd: root,
   },
   {
     name: 'releasing',
     command: process.execPath,
     args: [
-      '--test',
+      ...nodeTest,
       '--test-concurrency=2',
       ...scripts('packages/release').filter((file) => !file.endsWith('support.mjs')),
     ],
@@ -102,7 +111,13 @@ const suites = [
   {
     name: 'documentation',
     command: process.execPath,
-    args: ['--test', ...scripts('docs')],
+    args: [...nodeTest, ...scripts('docs')],
+    cwd: root,
+  },
+  {
+    name: 'this runner',
+    command: process.execPath,
+    args: [...nodeTest, ...scripts('run')],
     cwd: root,
   },
   {
@@ -121,57 +136,11 @@ const suites = [
   },
 ]
 
-// The closing lines of cargo test, of node's test runner in both of its forms, and of pytest.
-const PASSED = [
-  /^test result: \w+\. (\d+) passed/gm,
-  /^(?:#|ℹ) pass (\d+)$/gm,
-  /^(?:\d+ failed, )?(\d+) passed.* in [\d.]+s/gm,
-]
-const FAILED = [
-  /^test result: \w+\. \d+ passed; (\d+) failed/gm,
-  /^(?:#|ℹ) fail (\d+)$/gm,
-  /^(\d+) failed.* in [\d.]+s/gm,
-]
-
-function count(patterns, text) {
-  return patterns
-    .flatMap((pattern) => [...text.matchAll(pattern)])
-    .reduce((sum, [, number]) => sum + Number(number), 0)
-}
-
-/** Ends with {name, ok, passed, failed, seconds, said}, the last being all it printed. */
-function runSuite({ name, command, args, cwd, single }) {
-  return new Promise((resolve) => {
-    const started = Date.now()
-    const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
-    const timer = setTimeout(() => child.kill('SIGKILL'), SUITE_LIMIT_MS)
-    let text = ''
-    let said = ''
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8')
-      stream.on('data', (chunk) => {
-        said += chunk
-        if (stream === child.stdout) text += chunk
-      })
-    }
-    const end = (ok) => {
-      clearTimeout(timer)
-      const passed = single ? Number(ok) : count(PASSED, text)
-      // A suite that fails without naming a test (it did not build, it hung) still counts as one failure.
-      const failed = single ? Number(!ok) : Math.max(count(FAILED, text), Number(!ok))
-      const seconds = Math.round((Date.now() - started) / 1000)
-      resolve({ name, ok: ok && passed > 0, passed, failed, seconds, said })
-    }
-    child.on('error', () => end(false))
-    child.on('close', (code) => end(code === 0))
-  })
-}
-
 /** Runs suites one after the other, as long as there are any; each is shown whole when it has ended. */
 async function runAll(waiting) {
   for (let suite = waiting.shift(); suite; suite = waiting.shift()) {
     console.log(`=== ${suite.name} begins`)
-    const result = await runSuite(suite)
+    const result = await runSuite(suite, LIMITS)
     console.log(`\n=== ${suite.name}\n${result.said}`)
     results.push(result)
   }
@@ -185,16 +154,29 @@ const [first, ...others] = suites
 await runAll([first])
 await Promise.all([runAll(others), runAll(others)])
 
-for (const { name, said } of results.filter(({ ok }) => !ok)) {
-  console.log(`\n=== ${name}: what failed`)
-  for (const [test, lines] of failures(said)) console.log([test, ...lines].join('\n    '))
-}
+// Of a long log people see the end: what failed stands last, in as many lines as are shown there.
+const SHOWN_LINES = 36
+const inOrder = [...results.filter(({ ok }) => ok), ...results.filter(({ ok }) => !ok)]
 console.log('\n=== summary')
-for (const { name, ok, passed, failed, seconds, said } of results) {
+for (const { name, ok, passed, failed, seconds } of inOrder) {
   console.log(`${ok ? 'ok  ' : 'FAIL'} ${name}: ${passed} passed, ${failed} failed, ${seconds} s`)
-  if (!ok) for (const [test] of failures(said)) console.log(`     ${test}`)
+}
+const broken = inOrder.filter(({ ok }) => !ok)
+for (const { name, said } of broken) {
+  console.log(`\n=== ${name}: what failed`)
+  const found = failures(said)
+  for (const [test, lines] of found) console.log([test, ...lines].join('\n    '))
+  if (found.length === 0) console.log(lastLines(said, 40).join('\n'))
+}
+const room = Math.max(1, Math.floor(SHOWN_LINES / broken.length) - 2)
+for (const { name, said } of broken) {
+  const names = failures(said).map(([test]) => test)
+  // One that names no test did not come to run any, or was killed: its last words say more than its name.
+  const shown = names.length > 0 ? names.slice(0, room) : lastLines(said, Math.min(room, 5))
+  console.log(`FAIL ${name}`)
+  for (const line of shown) console.log(`     ${line}`)
+  if (names.length > shown.length) console.log(`     and ${names.length - shown.length} more`)
 }
 const total = (key) => results.reduce((sum, result) => sum + result[key], 0)
-const broken = results.filter(({ ok, failed }) => !ok && failed === 0).length
-console.log(`${total('passed')} passed, ${total('failed') + broken} failed`)
-process.exitCode = results.every(({ ok }) => ok) ? 0 : 1
+console.log(`${total('passed')} passed, ${total('failed')} failed`)
+process.exitCode = broken.length === 0 ? 0 : 1

@@ -72,7 +72,7 @@ export function environment(home, extra = {}) {
 export function run(
   command,
   args,
-  { cwd = root, env = process.env, timeout = 60_000, input } = {},
+  { cwd = root, env = process.env, timeout = 600_000, input } = {},
 ) {
   const result = spawnSync(command, args, {
     cwd,

@@ -112,7 +112,10 @@ impl Player {
         if let Some(Value::Number(ms)) = now.get("sleeps") {
             tokio::time::sleep(Duration::from_secs_f64(ms / 1000.0)).await;
         }
-        while now.get("holds").is_some() && !Path::new(&calls).join("go").exists() {
+        let held = |mark: &Value| !Path::new(&calls).join(shown(Some(mark))).exists();
+        let holds =
+            now.get("holds").map(|marks| marks.as_array().unwrap_or(std::slice::from_ref(marks)));
+        while holds.is_some_and(|marks| marks.iter().any(held)) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         if now.get("waits").is_some() {

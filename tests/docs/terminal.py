@@ -11,7 +11,7 @@ import pexpect
 import pyte
 
 ROWS = 400  # More than any command prints, so that nothing scrolls away.
-LIMIT = 60
+LIMIT = 300
 
 
 def play(step, cwd, env, columns):

@@ -114,7 +114,7 @@ for (const [shell, ask] of Object.entries(asking)) {
         PATH: `${directory}/bin:${process.env.PATH}`,
         TERM: 'dumb',
       }
-      const at = { cwd: directory, env, timeout: 60_000 }
+      const at = { cwd: directory, env }
       const printed = run(program, ['completions', shell], at)
       assert.equal(printed.status, 0, account(printed))
       const script = join(directory, '_warpline')

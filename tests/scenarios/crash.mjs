@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { account, bin, environment, nodes, run } from '../support.mjs'
 
 const manifest = `import { PluginManifestSchema } from 'warpline/schemas/plugin-manifest'
-export const manifest = PluginManifestSchema.parse({ name: 'sender', version: '1.0.0', description: '', autonomy_level: 'autonomous', ttl_hours: 1, timeout_ms: 20_000, side_effects: ['sends_email'] })
+export const manifest = PluginManifestSchema.parse({ name: 'sender', version: '1.0.0', description: '', autonomy_level: 'autonomous', ttl_hours: 1, timeout_ms: 300_000, side_effects: ['sends_email'] })
 `
 const handler = `import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ export const handler: CapabilityHandlerFn = async () => {
 function killed(node, env) {
   return new Promise((resolve, reject) => {
     const child = spawn(node, [bin, 'advance'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
-    const timer = setTimeout(() => child.kill('SIGTERM'), 120_000)
+    const timer = setTimeout(() => child.kill('SIGTERM'), 300_000)
     let stderr = ''
     child.stderr.on('data', (chunk) => {
       stderr += chunk

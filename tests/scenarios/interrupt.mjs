@@ -37,7 +37,7 @@ async function writePlugin(home, name, dependencies, handler) {
 function interrupt(node, env) {
   return new Promise((resolve, reject) => {
     const child = spawn(node, [bin, 'advance'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-    const timer = setTimeout(() => child.kill('SIGKILL'), 120_000)
+    const timer = setTimeout(() => child.kill('SIGKILL'), 300_000)
     let [stdout, stderr, sent] = ['', '', false]
     child.stdout.on('data', (chunk) => {
       stdout += chunk

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { processesOf } from '../../npm/test/support/processes.js'
-import { homeLeft, settle } from '../home-left.mjs'
+import { homeLeft, spoken } from '../home-left.mjs'
 import { account, environment, hosts, installPlugins, npmDir, run } from '../support.mjs'
 
 const source = join(npmDir, 'examples', 'test', 'fixtures', 'proc-busy')
@@ -31,12 +31,6 @@ before(async () => {
 })
 
 after(() => rm(directory, { recursive: true, force: true }))
-
-const spoken = (text) =>
-  settle(text)
-    .replaceAll(/\b[\d.]+ m?s\b/g, '<time>')
-    .replaceAll(/1h 59m|2h 0m/g, '<left>')
-    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d [+-]\d\d:\d\d/g, '<local>')
 
 /** What was said and what is left after the steps. Both go over one path: it is in the files. */
 async function outcome({ command, args, plugins }, ...flags) {

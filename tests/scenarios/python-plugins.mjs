@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { invokePlugin, loadPluginManifests } from '../../npm/lib/unstable-runtime.js'
 import { processesOf, soon } from '../../npm/test/support/processes.js'
-import { homeLeft, settle } from '../home-left.mjs'
+import { homeLeft, spoken } from '../home-left.mjs'
 import {
   account,
   bin,
@@ -36,12 +36,6 @@ before(async () => {
 })
 
 after(() => rm(directory, { recursive: true, force: true }))
-
-const spoken = (text) =>
-  settle(text)
-    .replaceAll(/\b[\d.]+ m?s\b/g, '<time>')
-    .replaceAll(/1h 59m|2h 0m/g, '<left>')
-    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d [+-]\d\d:\d\d/g, '<local>')
 
 const fields = (name, more) => ({
   name,
@@ -173,7 +167,7 @@ export const handler = async (_manifest, _args, _signal, capabilities) => {
 
 test('without an interpreter, or without the package in it, the rest of the fleet runs', async () => {
   const bare = join(directory, 'bare-python')
-  await writeFile(bare, `#!/bin/sh\nunset PYTHONPATH\nexec ${python} -S "$@"\n`, { mode: 0o755 })
+  await writeFile(bare, `#!/bin/sh\nunset PYTHONPATH\nexec "${python}" -S "$@"\n`, { mode: 0o755 })
   const says = [
     [{ WARPLINE_PYTHON: '/no/such/python3' }, /WARPLINE_PYTHON.*Python/],
     [{ WARPLINE_PYTHON: '', PATH: directory }, /python3.*PATH.*WARPLINE_PYTHON/],

@@ -31,7 +31,7 @@ function bounded(home, words) {
     bin,
     ...words,
   ]
-  const ended = run('sh', limited, { env: environment(home), timeout: 120_000 })
+  const ended = run('sh', limited, { env: environment(home) })
   assert.equal(ended.signal, null, `${words}: ${account(ended).slice(0, 300)}`)
   assert.ok([0, 1, 75].includes(ended.status), `${words}: ${account(ended).slice(0, 600)}`)
   assert.doesNotMatch(ended.stderr, /panick|overflow|Aborted/, `${words}`)

@@ -14,7 +14,7 @@ const dist = mkdtempSync(join(tmpdir(), 'warpline-dist-'))
 try {
   const library = join(npmDir, 'native', 'warpline.node')
   const pack = [join(npmDir, 'scripts', 'pack.js'), '--library', library]
-  const packed = run(process.execPath, [...pack, '--out', join(dist, 'npm')], { timeout: 120_000 })
+  const packed = run(process.execPath, [...pack, '--out', join(dist, 'npm')])
   if (packed.status !== 0) throw new Error(account(packed))
   const { status } = spawnSync(
     process.execPath,

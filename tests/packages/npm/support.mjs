@@ -71,7 +71,6 @@ export async function install({ files = Object.values(artefacts), flags = [], co
   const ended = run('npm', ['install', ...flags, ...given], {
     cwd: directory,
     env: offline(join(directory, '.cache'), command),
-    timeout: 120_000,
   })
   assert.equal(ended.status, 0, account(ended))
   return directory
@@ -93,7 +92,6 @@ export async function runProgram(project, file, source, { command, args = [] }, 
   return run(command, [...args, file], {
     cwd: project,
     env: { ...offline(join(project, '.cache'), command), ...extra },
-    timeout: 60_000,
   })
 }
 

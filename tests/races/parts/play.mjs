@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { environment, hosts, npmDir, python } from '../../support.mjs'
 
-const LIMIT_MS = 120_000
+const LIMIT_MS = 300_000
 
 const programs = {
   node: [process.execPath, fileURLToPath(new URL('host.mjs', import.meta.url))],

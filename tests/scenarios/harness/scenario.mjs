@@ -24,8 +24,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { writePlugin } from './fleet.mjs'
 import { INSTANT, Labels, offsetMs, RUN, runAt } from './labels.mjs'
 
-const LIMIT_MS = 60_000
+const MINUTE = 60_000
 const DAY = 86_400_000
+/** No step is as long: the labels of instants count on it. */
+const LIMIT_MS = MINUTE
+/** How long before the end of a day no scenario begins. */
+const LONGEST = 5 * MINUTE
 
 /** How a plan knows a manifest: one in Python is run. */
 const KNOWN_BY = /,\n *"manifest": "(?:literal|run)"/g
@@ -174,9 +178,9 @@ class Playing {
         said[stream] += chunk
       })
     }
-    const limit = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
     const closed = once(child, 'close')
     const end = async () => {
+      const limit = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
       const [code, killed] = await closed
       clearTimeout(limit)
       this.#labels.ended(step)
@@ -193,7 +197,6 @@ class Playing {
       return
     }
     if (signal) {
-      await wait(20)
       child.kill(signal)
     }
     await end()
@@ -326,12 +329,13 @@ function ended(text) {
   return text.endsWith('\n') || text === '' ? text : `${text}\n\\ no newline\n`
 }
 
-/** Plays the scenario of this text: {faults, account, written}. */
+/** Plays the scenario of this text: {faults, account, written, isLate}. */
 export async function play(source, host) {
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'warpline-scenario-')))
   // A day must not end between two steps.
   const left = DAY - (Date.now() % DAY)
-  if (left < LIMIT_MS) await wait(left + 1)
+  if (left < LONGEST) await wait(left + 1)
+  const began = Date.now()
   try {
     const playing = new Playing(JSON.parse(source), source, host, directory)
     await playing.play()
@@ -339,6 +343,8 @@ export async function play(source, host) {
       faults: playing.faults(),
       account: await playing.account(),
       written: await playing.written(),
+      // Whether what a command says of ages may be a minute off.
+      isLate: Date.now() - began >= MINUTE,
     }
   } finally {
     await rm(directory, { recursive: true, force: true })

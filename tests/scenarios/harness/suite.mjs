@@ -96,6 +96,25 @@ export const isolated = [
   'retries/until-well',
 ]
 
+/**
+ * The text of a scenario, and where one of its limits is to be reached, the same with longer ones: a machine with much
+ * to do may let pass a short one before what comes first has happened.
+ */
+function patient(source) {
+  const longer = (factor) =>
+    source.replaceAll(
+      /(?<="timeout_ms": )[1-9]\d{1,3}\b/g,
+      (milliseconds) => Number(milliseconds) * factor,
+    )
+  return longer(10) === source ? [source] : [source, longer(10), longer(60)]
+}
+
+/** What was said without spans of time: those from the beginning of a scenario grow by a minute while it is played for one. */
+const timeless = (text) =>
+  text
+    .replaceAll(/\bjust now\b|<1m\b|\b\d+(?:d|m|h(?: \d+m)?)\b(?: ago)?/g, '<span>')
+    .replaceAll(/ {2,}/g, '  ')
+
 /** With `UPDATE=1` this host writes what is expected; the other hosts never do. */
 export function suite(host, names, { writes = false, title = 'scenarios' } = {}) {
   const only = process.env.ONLY
@@ -105,12 +124,19 @@ export function suite(host, names, { writes = false, title = 'scenarios' } = {})
       test(name, async () => {
         const source = await readFile(join(homes, `${name}.json`), 'utf8')
         const file = join(homes, `${name}.txt`)
-        const { faults, account, written } = await play(source, host)
-        assert.deepEqual(faults, [])
-        assert.deepEqual(misfits(written), [])
-        if (writes && process.env.UPDATE === '1') await writeFile(file, account)
-        const expected = existsSync(file) ? await readFile(file, 'utf8') : ''
-        if (account !== expected) assert.fail(await difference(expected, account))
+        const sources = patient(source)
+        for (const [turn, text] of sources.entries()) {
+          const { faults, account, written, isLate } = await play(text, host)
+          const known = existsSync(file) ? await readFile(file, 'utf8') : ''
+          const [expected, found] = [known, account].map(isLate ? timeless : String)
+          const isLast = turn === sources.length - 1
+          if (!isLast && (faults.length > 0 || found !== expected)) continue
+          assert.deepEqual(faults, [])
+          assert.deepEqual(misfits(written), [])
+          if (writes && process.env.UPDATE === '1') await writeFile(file, account)
+          else if (found !== expected) assert.fail(await difference(expected, found))
+          return
+        }
       })
     }
   })

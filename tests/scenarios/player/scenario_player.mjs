@@ -20,14 +20,13 @@ export function play(url) {
       await writeFile(join(process.env.WARPLINE_HOME, path), text)
     }
     if (now.sleeps) await wait(now.sleeps)
-    while (now.holds && !existsSync(join(calls, 'go'))) await wait(10)
-    if (now.waits && !signal.aborted) {
-      await new Promise((resolve) => {
-        signal.addEventListener('abort', () => {
-          if (now.tells) writeFileSync(`${called}.aborted`, '')
-          resolve()
-        })
-      })
+    const marks = [now.holds ?? []].flat().map((mark) => join(calls, mark))
+    while (!marks.every((mark) => existsSync(mark))) await wait(10)
+    if (now.waits) {
+      if (!signal.aborted) {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+      }
+      if (now.tells) writeFileSync(`${called}.aborted`, '')
     }
     const fill = (text) =>
       text.replaceAll(/\$\{(\w+)(?:\.([^}]*))?\}/g, (_, kind, key) =>

@@ -28,7 +28,9 @@ def play(module: str) -> Callable[..., Any]:
             Path(os.environ["WARPLINE_HOME"], path).write_text(text, encoding="utf-8")
         if "sleeps" in now:
             await asyncio.sleep(now["sleeps"] / 1000)
-        while now.get("holds") and not called.with_name("go").exists():
+        holds = now.get("holds", [])
+        marks = [called.with_name(mark) for mark in ([holds] if isinstance(holds, str) else holds)]
+        while not all(mark.exists() for mark in marks):
             await asyncio.sleep(0.01)
         if now.get("waits"):
             try:
@@ -36,7 +38,8 @@ def play(module: str) -> Callable[..., Any]:
             except asyncio.CancelledError:
                 if now.get("tells"):
                     called.with_name(f"{called.name}.aborted").touch()
-                raise
+                if not now.get("deaf"):
+                    raise
 
         def fill(text: str) -> str:
             def value(found: re.Match[str]) -> str:

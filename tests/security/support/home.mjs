@@ -110,7 +110,7 @@ export function warpline(host, home, args, extra = {}, { umask, input } = {}) {
       stderr += bytes.toString('latin1')
     })
     child.stdin.end(input)
-    const limit = setTimeout(() => child.kill('SIGKILL'), 120_000)
+    const limit = setTimeout(() => child.kill('SIGKILL'), 300_000)
     child.on('error', reject)
     child.on('close', (status, signal) => {
       clearTimeout(limit)
