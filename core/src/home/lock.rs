@@ -41,17 +41,23 @@ pub struct RunLock {
 }
 
 impl RunLock {
-    /// Takes the run lock for `run_id`, or refuses at once.
+    /// Takes the run lock for `run_id`, or refuses at once where another advance has it.
     ///
     /// # Errors
     ///
     /// [`Error::RunLocked`] names the holder as far as its file tells; [`Error::File`] where there
     /// can be no lock file.
     pub fn acquire(paths: &Paths, run_id: &str, now: Instant) -> Result<Self> {
-        let path = paths.run_lock();
-        match Self::take(paths, run_id, now, RUN_WAIT)? {
-            Some(lock) => Ok(lock),
-            None => Err(Error::RunLocked { holder: Holder::read(&path).to_string(), path }),
+        let began = std::time::Instant::now();
+        loop {
+            if let Some(lock) = Self::take(paths, run_id, now, RUN_WAIT)? {
+                return Ok(lock);
+            }
+            // One that only looks may be kept from looking away again by a busy machine.
+            if Self::is_held(paths) || began.elapsed() > STATE_WAIT {
+                let path = paths.run_lock();
+                return Err(Error::RunLocked { holder: Holder::read(&path).to_string(), path });
+            }
         }
     }
 

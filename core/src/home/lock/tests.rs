@@ -99,6 +99,24 @@ fn what_the_lock_file_says_is_repeated_only_where_it_has_the_right_shape() {
 
 /// Cases: T487.
 #[test]
+fn an_advance_waits_for_whoever_only_looks_whether_one_runs() {
+    let (_root, paths) = home();
+    RunLock::acquire(&paths, "before", now()).expect("free").release();
+    fs::write(paths.run_lock(), "").expect("left behind");
+    let looks = fs::File::open(paths.run_lock()).expect("it is there");
+    looks.lock_shared().expect("nobody runs");
+    let advance = std::thread::spawn({
+        let paths = paths.clone();
+        move || RunLock::acquire(&paths, "waits", now())
+    });
+    // Far longer than an advance that another one holds up waits.
+    std::thread::sleep(RUN_WAIT * 5);
+    assert!(!advance.is_finished());
+    looks.unlock().expect("it has looked");
+    advance.join().expect("no panic").expect("nobody else runs").release();
+}
+
+#[test]
 fn a_lock_file_without_a_holder_means_nothing_whatever_it_says() {
     let (_root, paths) = home();
     fs::create_dir_all(paths.run_lock().parent().expect("state")).expect("state");
