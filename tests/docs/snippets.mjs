@@ -96,7 +96,10 @@ async function follow(fence, directory, printed) {
       })
       // The trap keeps bash from becoming its last command: one that a signal ends would have no exit code.
       const script = `trap : EXIT\n${fence.text}`
-      const ended = run('bash', ['--norc', '-euo', 'pipefail', '-c', script], { cwd: directory, env })
+      const ended = run('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
+        cwd: directory,
+        env,
+      })
       assert.equal(ended.status, fence.exit, account(ended))
       return ended.stdout + ended.stderr
     }
@@ -104,7 +107,10 @@ async function follow(fence, directory, printed) {
       const copy = join(directory, '.checkout')
       if (!existsSync(copy)) await symlink(beginCopy(), copy)
       const env = { ...environment(join(directory, '.warpline')), ...gitSettings }
-      const ended = run('bash', ['--norc', '-euo', 'pipefail', '-c', fence.text], { cwd: copy, env })
+      const ended = run('bash', ['--norc', '-euo', 'pipefail', '-c', fence.text], {
+        cwd: copy,
+        env,
+      })
       assert.equal(ended.status, fence.exit, account(ended))
       return ended.stdout + ended.stderr
     }

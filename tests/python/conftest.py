@@ -79,7 +79,7 @@ class Home:
         path = os.pathsep.join(sys.path)
         return {**os.environ, "PYTHONPATH": path, "WARPLINE_HOME": str(self.path), **extra}
 
-    def python(self, source: str, *, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    def python(self, source: str, *, timeout: float = 300) -> subprocess.CompletedProcess[str]:
         """Runs a program of its own on this home."""
         return subprocess.run(
             [sys.executable, "-c", textwrap.dedent(source)],
@@ -97,7 +97,7 @@ class Home:
             cwd=cwd,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
         )
 
 
