@@ -148,6 +148,14 @@ impl Host for PythonHost {
         Language::Python
     }
 
+    fn keeps_handlers(&self) -> bool {
+        true
+    }
+
+    fn hears(&self, operation: u64) -> bool {
+        self.operation(operation).is_some_and(|operation| operation.listens)
+    }
+
     fn worker(&self) -> Option<WorkerCommand> {
         self.worker.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -163,8 +171,7 @@ impl Host for PythonHost {
     }
 
     fn start(&self, call: CallId, operation: u64, request: Request) {
-        let request = request.to_value(operation).to_compact();
-        self.inbox.starts.put(call, request);
+        self.inbox.starts.put(call, request.to_text(operation));
     }
 
     fn abort(&self, call: CallId, reason: AbortReason) {

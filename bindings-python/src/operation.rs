@@ -46,7 +46,7 @@ pub(crate) struct Operation {
     /// Its number and where it is told instead, for an operation whose caller waits for messages.
     posted: Option<(u64, Arc<Inbox>)>,
     /// Whether anybody listens to more than what belongs on standard error.
-    listens: bool,
+    pub(crate) listens: bool,
     pub(crate) cancel: CancellationToken,
     ended: AtomicBool,
     received: AtomicBool,

@@ -142,9 +142,11 @@ class PythonHost:
         # An abort that comes before this finds no call, and the engine then says that it is over.
         call = self._open[number] = _Call(number)
         try:
-            divert_prints()
-            watch_process()
-            leave_thread_clean(lambda: self._serve(call, request_json))
+            self._read(call, request_json)
+            if call.request.get("load"):
+                self._serve(call, self._load)
+            if number in self._open:
+                self._serve(call, self._begin)
         except BaseException as error:  # where answering failed, too
             self._fail(call, text_of_raised(error))
 
@@ -162,33 +164,46 @@ class PythonHost:
         """Tells a reader of something that does not stop an operation."""
         self._warn(text)
 
-    def _serve(self, call: _Call, request_json: str) -> None:
+    def _read(self, call: _Call, request_json: str) -> None:
+        request = call.request = loads(request_json)
+        call.loop = loop_of(request["operation"])
+        # Before it is asked whether it still waits: later, it may have let go of them.
+        if request["prints"]:
+            call.prints = self._prints_of(request)
+
+    def _serve(self, call: _Call, work: Callable[[_Call], None]) -> None:
+        """Has the engine count the time of a piece of plugin code, in a context of its own."""
+        divert_prints()
+        watch_process()
+        leave_thread_clean(lambda: self._do(call, work))
+
+    def _do(self, call: _Call, work: Callable[[_Call], None]) -> None:
         """Runs on a plugin thread: whatever plugin code raises is its failure."""
         try:
-            request = call.request = loads(request_json)
-            context = self._context_of(request["operation"]).copy()
-            call.loop = loop_of(request["operation"])
-            # Before it is asked whether it still waits: later, it may have let go of them.
-            if request["prints"]:
-                call.prints = self._prints_of(request)
+            context = self._context_of(call.request["operation"]).copy()
             # What the engine has given up meanwhile must not run: it is on record as over.
             if self._engine.begin(call.number):
-                context.run(self._begin, call, request)
+                context.run(work, call)
             else:
                 self._take(call)
         except BaseException as error:  # SystemExit and KeyboardInterrupt included
             self._raised(call, error)
 
-    def _begin(self, call: _Call, request: dict[str, Any]) -> None:
+    def _begin(self, call: _Call) -> None:
+        request = call.request
         kind = request["kind"]
         if kind == "manifests":
             rows = ",".join(self._manifest(call, plugin) for plugin in request["plugins"])
             self._succeed(call, f"[{rows}]")
         elif kind == "handler":
-            self._run(call, request["plugin"], lambda: _handler(request["plugin"]))
+            self._load(call)
             self._succeed(call, "null")
         else:
             self._attempt(call, request)
+
+    def _load(self, call: _Call) -> None:
+        plugin = call.request["plugin"]
+        self._run(call, plugin, lambda: _handler(plugin))
 
     def _run(
         self,
