@@ -49,9 +49,15 @@ pub(super) fn validated(
 /// What can be said of a plugin without running its code: what its manifest's one literal says.
 pub(super) fn known_without_import(candidate: &Candidate) -> Known {
     let source = plugins::module_bytes(&candidate.manifest).ok()??;
+    // What lies behind the part that was read may be anything.
+    if source.len() as u64 > plugins::MAX_MODULE_BYTES {
+        return None;
+    }
     let literal = match candidate.language {
         Language::TypeScript => typescript(&source),
-        Language::Python => python::literal_manifest(&source),
+        Language::Python => {
+            python::literal_manifest(&source).filter(|_| !has_package_code(candidate))
+        }
     };
     match literal? {
         LiteralManifest::Bare(manifest) => Some(validated(candidate.clone(), &manifest, true)),
@@ -60,6 +66,12 @@ pub(super) fn known_without_import(candidate: &Candidate) -> Known {
             validated(candidate.clone(), &manifest, true).ok().map(Ok)
         }
     }
+}
+
+/// Whether Python runs a module of the plugin before its manifest: a package begins with its `__init__.py`.
+fn has_package_code(candidate: &Candidate) -> bool {
+    let module = plugins::module_bytes(&candidate.directory.join("__init__.py"));
+    !matches!(module.as_ref().map(Option::as_deref), Ok(None | Some([])))
 }
 
 #[cfg(feature = "typescript")]

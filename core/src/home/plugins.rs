@@ -39,8 +39,8 @@ impl Language {
     }
 }
 
-/// What is read of a module: one byte more than the eraser takes.
-const MODULE_CAP: u64 = 16 * 1024 * 1024 + 1;
+/// The most bytes of a module that are read as text: as many as the eraser takes.
+pub const MAX_MODULE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// How many entries of one plugin a revision looks at.
 const REVISION_CAP: usize = 20_000;
@@ -181,13 +181,13 @@ fn candidate(path: &Path, name: OsString, real: Option<PathBuf>) -> Result<Candi
 
 /// The bytes of a plugin's module; `None` where there is no such file.
 ///
-/// No more is read than one byte beyond what a module may have, so that an endless file ends.
+/// No more is read than one byte beyond [`MAX_MODULE_BYTES`], so that an endless file ends.
 ///
 /// # Errors
 ///
 /// [`Error::File`] for what is no regular file, a pipe or a device for one, or cannot be read.
 pub fn module_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
-    files::read_start(path, MODULE_CAP)
+    files::read_start(path, MAX_MODULE_BYTES + 1)
 }
 
 /// A text that changes whenever a file below `directory` is added, removed or written.

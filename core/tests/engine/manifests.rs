@@ -52,6 +52,24 @@ async fn a_reader_that_may_run_nothing_tells_which_manifests_it_could_not_read()
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_python_manifest_is_read_as_written_only_where_nothing_else_of_its_plugin_would_run() {
+    let fleet = Fleet::new();
+    let written = |name: &str, rest: &str| {
+        let directory = fleet.paths.plugins.join(name);
+        fleet.put(&directory.join("manifest.py"), &format!("manifest = {PYTHON}\n{rest}"));
+        directory
+    };
+    let space = " ".repeat(16 * 1024 * 1024);
+    written("cut", &format!("#{space}\nmanifest = None\n"));
+    fleet.put(&written("bare", "").join("__init__.py"), "");
+    fleet.put(&written("package", "").join("__init__.py"), "raise SystemExit\n");
+    let (loaded, failed) = told(&fleet.engine.read_manifests(&fleet.paths.plugins).await);
+    assert_eq!(loaded, [("bare".to_owned(), true)]);
+    let names: Vec<&str> = failed.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["cut", "package"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_fleet_that_is_read_on_several_threads_is_the_same() {
     let fleet = Fleet::new();
     for index in 0..150 {

@@ -7,7 +7,7 @@ use crate::source::LiteralManifest;
 
 use super::literal::{self, Read};
 use super::tokens::{Kind, Token, tokens};
-use super::{is_mark, name, source_text, statements, without_last_comma};
+use super::{is_line, is_mark, name, source_text, statements, without_last_comma};
 
 /// The package that the schema comes from, and the name it has there.
 const PACKAGE: &str = "warpline";
@@ -39,6 +39,9 @@ pub fn literal_manifest(source: &[u8]) -> Option<LiteralManifest> {
         return None;
     }
     let tokens = tokens(&text).ok()?;
+    if joins_at_an_edge(&text, &tokens) {
+        return None;
+    }
     let mut all: Vec<(usize, &[Token])> = statements(&tokens).collect();
     // Behind the end of the last line there is none. Elsewhere there is one.
     all.pop_if(|(_, last)| last.is_empty());
@@ -60,6 +63,16 @@ pub fn literal_manifest(source: &[u8]) -> Option<LiteralManifest> {
         imported.extend(imported_names(import)?);
     }
     assigned(last, &imported)
+}
+
+/// Whether a line is joined to what is no part of its statement. Python takes a statement behind such a
+/// line for an indented one, and refuses a text that ends in one.
+fn joins_at_an_edge(text: &str, tokens: &[Token]) -> bool {
+    let begins = tokens.windows(2).any(|pair| match pair {
+        [Token { kind: Kind::Line(_), line }, first] => first.line != *line && !is_line(first),
+        _ => false,
+    });
+    begins || text.trim_end_matches([' ', '\t', '\u{c}', '\n']).ends_with('\\')
 }
 
 /// `from __future__ import annotations`.

@@ -64,7 +64,6 @@ pub fn read(text: &str) -> Result<Module, Unreadable> {
 
 /// The statements with the blanks in front of each. A compound statement is its head alone.
 fn statements(tokens: &[Token]) -> impl Iterator<Item = (usize, &[Token])> {
-    let is_line = |token: &Token| matches!(token.kind, Kind::Line(_));
     let starts: Vec<usize> =
         tokens.iter().enumerate().filter(|(_, token)| is_line(token)).map(|(at, _)| at).collect();
     let ends: Vec<usize> = starts.iter().skip(1).copied().chain([tokens.len()]).collect();
@@ -86,6 +85,10 @@ fn text(token: Option<&Token>) -> Option<&str> {
         Kind::Text(text) => text.as_deref(),
         _ => None,
     }
+}
+
+fn is_line(token: &Token) -> bool {
+    matches!(token.kind, Kind::Line(_))
 }
 
 fn is_mark(token: Option<&Token>, mark: char) -> bool {
