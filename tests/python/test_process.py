@@ -430,6 +430,31 @@ def test_a_forked_child_that_leaves_a_handler_is_ended(home: Home, kind: str, en
     assert "forked child returned" in ended.stderr
 
 
+def test_a_forked_child_that_leaves_a_module_is_ended_before_its_handler(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "of-some-length")
+    home.plugin(
+        "p",
+        """
+        import os
+        from warpline import skill_ok
+        child = os.fork()
+        def handler(*_):
+            return skill_ok(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
+        """,
+        secrets=["TOKEN"],
+    )
+    ended = home.python(
+        """
+        import warpline
+        print(warpline.run_advance().plugin_entries[0]["result_summary"])
+        """
+    )
+    told = "warpline: a forked child returned from plugin code; it was ended\n"
+    assert (ended.stdout, ended.stderr) == ("1\n", told)
+
+
 def test_an_engine_of_the_parent_refuses_in_the_child() -> None:
     engine = _native.NativeEngine()
     reader, writer = os.pipe()

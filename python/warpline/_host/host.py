@@ -145,6 +145,7 @@ class PythonHost:
             self._read(call, request_json)
             if call.request.get("load"):
                 self._serve(call, self._load)
+                self._threads.end_forked_child()
             if number in self._open:
                 self._serve(call, self._begin)
         except BaseException as error:  # where answering failed, too
