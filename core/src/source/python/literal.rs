@@ -7,24 +7,25 @@ use super::tokens::{Kind, Token};
 /// How deep a value may nest; what is deeper is left to running it.
 const MAX_DEPTH: usize = 100;
 
-/// What was read of a value.
-#[derive(Default)]
-pub(super) struct Read {
-    /// Every key with its path and line, as far as was read.
-    pub keys: Vec<(String, usize)>,
+/// Reads a value that ends where the tokens end; `None` where it is not written out.
+pub(super) fn value(tokens: &[Token]) -> Option<Value> {
+    whole(Reader { tokens, at: 0, keys: None })
 }
 
-/// Reads a value that ends where the tokens end; `None` where it is not written out.
-pub(super) fn value(tokens: &[Token], read: &mut Read) -> Option<Value> {
-    let mut reader = Reader { tokens, at: 0, read };
+/// [`value`], and adds every key with its path and line to `keys`, as far as was read.
+pub(super) fn keyed_value(tokens: &[Token], keys: &mut Vec<(String, usize)>) -> Option<Value> {
+    whole(Reader { tokens, at: 0, keys: Some(keys) })
+}
+
+fn whole(mut reader: Reader<'_, '_>) -> Option<Value> {
     let value = reader.value("", 0)?;
-    (reader.at == tokens.len()).then_some(value)
+    (reader.at == reader.tokens.len()).then_some(value)
 }
 
 struct Reader<'t, 'r> {
     tokens: &'t [Token],
     at: usize,
-    read: &'r mut Read,
+    keys: Option<&'r mut Vec<(String, usize)>>,
 }
 
 impl<'t> Reader<'t, '_> {
@@ -92,13 +93,20 @@ impl<'t> Reader<'t, '_> {
         Some(whole.into())
     }
 
+    /// The path of a key, where anybody wants it: together, those of one value may be far longer than its text.
+    fn path(&mut self, around: &str, key: &JsString, line: usize) -> String {
+        let Some(keys) = &mut self.keys else { return String::new() };
+        let path = if around.is_empty() { key.to_text() } else { format!("{around}.{key}") };
+        keys.push((path.clone(), line));
+        path
+    }
+
     fn dictionary(&mut self, around: &str, depth: usize) -> Option<Value> {
         let mut entries = Vec::new();
         while !self.takes('}') {
             let Token { kind: Kind::Text(Some(first)), line } = self.next()? else { return None };
             let key = self.text(first)?;
-            let path = if around.is_empty() { key.to_text() } else { format!("{around}.{key}") };
-            self.read.keys.push((path.clone(), *line));
+            let path = self.path(around, &key, *line);
             if !self.takes(':') {
                 return None;
             }

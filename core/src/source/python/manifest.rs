@@ -5,7 +5,7 @@
 
 use crate::source::LiteralManifest;
 
-use super::literal::{self, Read};
+use super::literal;
 use super::tokens::{Kind, Token, tokens};
 use super::{is_line, is_mark, name, source_text, statements, without_last_comma};
 
@@ -135,5 +135,5 @@ fn assigned(statement: &[Token], imported: &[&str]) -> Option<LiteralManifest> {
 }
 
 fn dictionary(tokens: &[Token]) -> Option<crate::json::Value> {
-    literal::value(tokens, &mut Read::default()).filter(|value| value.as_object().is_some())
+    literal::value(tokens).filter(|value| value.as_object().is_some())
 }

@@ -12,7 +12,6 @@ pub use manifest::literal_manifest;
 use std::collections::HashMap;
 
 use super::{Handler, Import, ManifestText, Module, Shape, Sight, Sighting, Statement, Unreadable};
-use literal::Read;
 use tokens::{Kind, Token, tokens};
 
 /// The text of a module file as Python reads it: without a byte order mark, each end of a line a `\n`.
@@ -271,8 +270,7 @@ fn top_level(statement: &[Token], first: &Token, module: &mut Module) {
                 if target == "handler" {
                     module.handler = Some(Handler { line, shape: value_shape(value) });
                 }
-                let acts = literal::value(value, &mut Read::default()).is_none()
-                    && name(value.first()) != Some("lambda");
+                let acts = literal::value(value).is_none() && name(value.first()) != Some("lambda");
                 module.statements.push(Statement { line, acts });
             }
             None => module.statements.push(Statement { line, acts: true }),
@@ -294,7 +292,7 @@ fn assigned(statement: &[Token]) -> Option<&[Token]> {
 }
 
 fn manifest(line: usize, value: &[Token]) -> ManifestText {
-    let mut read = Read::default();
+    let mut keys = Vec::new();
     // `PluginManifest.parse(...)`, under whatever name the class has here.
     let inside = match value {
         [Token { kind: Kind::Name(_), .. }, rest @ ..] => {
@@ -306,8 +304,9 @@ fn manifest(line: usize, value: &[Token]) -> ManifestText {
         }
         whole => Some(whole),
     };
-    let value = inside.map(without_last_comma).and_then(|inside| literal::value(inside, &mut read));
-    ManifestText { line, value, keys: read.keys }
+    let value =
+        inside.map(without_last_comma).and_then(|inside| literal::keyed_value(inside, &mut keys));
+    ManifestText { line, value, keys }
 }
 
 fn without_last_comma(tokens: &[Token]) -> &[Token] {

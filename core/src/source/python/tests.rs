@@ -295,3 +295,10 @@ fn what_only_running_it_can_tell_is_no_literal() {
     assert_eq!(literal(&nested(110)), None);
     assert_eq!(literal(&nested(1_000_000)), None);
 }
+
+#[test]
+fn long_keys_around_many_others_cost_no_more_than_their_text() {
+    let many: String = (0..20_000).map(|index| format!("'{index}': 0,")).collect();
+    let text = format!("manifest = {{'{}': {{{many}}}}}", "a".repeat(1024 * 1024));
+    assert!(literal(&text).is_some());
+}
