@@ -54,6 +54,16 @@ def test_two_plugins_with_modules_of_one_name_do_not_meet(home: Home) -> None:
     assert not {"helpers", "late", "inner", "manifest", "handler"} & set(sys.modules)
 
 
+def test_no_file_of_a_plugin_stands_for_what_the_language_brings(home: Home) -> None:
+    for name in ("__future__", "warpline", "sys"):
+        home.plugin(name, files={f"{name}.py": "raise ValueError"})
+        manifest = home.plugins / name / "manifest.py"
+        manifest.write_text(
+            f"from __future__ import annotations\nimport sys\n{manifest.read_text()}"
+        )
+        assert summary(name) == "done"
+
+
 def test_a_module_that_is_imported_by_its_name_as_text_is_the_plugins_own(home: Home) -> None:
     handler = """
         import importlib

@@ -66,7 +66,7 @@ class _Package:
     def has(self, name: str) -> bool:
         """Whether an absolute import of this name means a module of the plugin."""
         head = name.partition(".")[0]
-        if not head or head == "warpline" or head in sys.builtin_module_names:
+        if head in ("", "warpline", "__future__") or head in sys.builtin_module_names:
             return False
         path = os.path.join(self.directory, head)
         if os.path.isfile(f"{path}.py") or os.path.isfile(os.path.join(path, "__init__.py")):
