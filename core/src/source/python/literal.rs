@@ -141,7 +141,7 @@ fn number(text: &str) -> Option<f64> {
     if ![whole, part, digits].into_iter().all(neat) || whole.len() > 1 && whole.starts_with('0') {
         return None;
     }
-    if is_integer(text) && text.len() > SAFE_DIGITS {
+    if is_integer(text) && text.bytes().filter(u8::is_ascii_digit).count() > SAFE_DIGITS {
         return None;
     }
     let plain = format!("{whole}.{part}e{exponent}").replace('_', "");

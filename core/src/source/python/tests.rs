@@ -179,7 +179,7 @@ fn a_manifest_that_is_one_literal_is_read() {
         ("manifest = ({'a': (1)})", "bare", r#"{"a":1}"#),
         ("manifest = \\\n{'a': -0, 'b': -0.0, 'a': -2}", "bare", r#"{"a":-2,"b":0}"#),
         (
-            "manifest = {'a': [0, 1_000, 2.50, 1., 0.5e-3, 1E+2, 123456789012345]}",
+            "manifest = {'a': [0, 1_000, 2.50, 1., 0.5e-3, 1E+2, 123_456_789_012_345]}",
             "bare",
             r#"{"a":[0,1000,2.5,1,0.0005,100,123456789012345]}"#,
         ),
@@ -274,7 +274,7 @@ fn what_only_running_it_can_tell_is_no_literal() {
         "manifest = {'a': 1.5.5}",
         "manifest = {'a': 1e}",
         "manifest = {'a': 1e400}",
-        "manifest = {'a': 1234567890123456}",
+        "manifest = {'a': 1_234_567_890_123_456}",
         "manifest = {'a': .5}",
         r"manifest = {'a': '\N{DASH}'}",
         r"manifest = {'a': '\q'}",
